@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/limitstore/limitstore/engine"
+)
+
+// The kinds of values a flag takes. Each is a flag.Value over a field of config.
+
+// text is any string.
+type text string
+
+// Set takes any word.
+func (v *text) Set(word string) error {
+	*v = text(word)
+	return nil
+}
+
+// String is the word.
+func (v *text) String() string { return string(*v) }
+
+// count is a whole number.
+type count int
+
+// Set reads a decimal number.
+func (v *count) Set(word string) error {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		return errors.New("want a whole number")
+	}
+	*v = count(n)
+	return nil
+}
+
+// String is the number in decimals.
+func (v *count) String() string { return strconv.Itoa(int(*v)) }
+
+// size is a number of bytes.
+type size int
+
+// sizeUnits are the units of a size, the largest first.
+var sizeUnits = [...]struct {
+	name  string
+	bytes int
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
+
+// Set reads a number of bytes or, with a unit, of KiB, MiB or GiB.
+func (v *size) Set(word string) error {
+	digits, unit := word, 1
+	for _, u := range sizeUnits {
+		if before, ok := strings.CutSuffix(word, u.name); ok {
+			digits, unit = before, u.bytes
+			break
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n > math.MaxInt/unit || n < math.MinInt/unit {
+		return errors.New("want a number of bytes, or of KiB, MiB or GiB as in 64MiB")
+	}
+	*v = size(n * unit)
+	return nil
+}
+
+// String is the size in its largest whole unit.
+func (v *size) String() string {
+	for _, u := range sizeUnits {
+		if n := int(*v); n != 0 && n%u.bytes == 0 {
+			return fmt.Sprintf("%d%s", n/u.bytes, u.name)
+		}
+	}
+	return strconv.Itoa(int(*v))
+}
+
+// span is a length of time, written as in the commands.
+type span time.Duration
+
+// longestSpan keeps a span in milliseconds within a time.Duration.
+const longestSpan = math.MaxInt64 / int64(time.Millisecond)
+
+// Set reads a number with a unit, or a bare number of seconds.
+func (v *span) Set(word string) error {
+	ms, ok := engine.Millis([]byte(word))
+	if !ok || ms > longestSpan {
+		return errors.New("want a duration <n>ms|s|m|h|d|w, or a bare number of seconds")
+	}
+	*v = span(ms * int64(time.Millisecond))
+	return nil
+}
+
+// spanUnits are the units of a span, the largest first.
+var spanUnits = [...]struct {
+	name   string
+	length time.Duration
+}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+
+// String is the span in its largest whole unit.
+func (v *span) String() string {
+	d := time.Duration(*v)
+	if d == 0 {
+		return "0s"
+	}
+	for _, u := range spanUnits {
+		if d%u.length == 0 {
+			return fmt.Sprintf("%d%s", d/u.length, u.name)
+		}
+	}
+	return fmt.Sprintf("%dms", d.Milliseconds())
+}
+
+// level is how much is logged.
+type level slog.Level
+
+// Set reads one of slog's levels.
+func (v *level) Set(word string) error {
+	if err := (*slog.Level)(v).UnmarshalText([]byte(word)); err != nil {
+		return errors.New("want debug, info, warn or error")
+	}
+	return nil
+}
+
+// String is the level in lower case.
+func (v *level) String() string { return strings.ToLower(slog.Level(*v).String()) }
+
+// yes is a flag that is on or off.
+type yes bool
+
+// Set reads true or false.
+func (v *yes) Set(word string) error {
+	on, err := strconv.ParseBool(word)
+	if err != nil {
+		return errors.New("want true or false")
+	}
+	*v = yes(on)
+	return nil
+}
+
+// String is true or false.
+func (v *yes) String() string { return strconv.FormatBool(bool(*v)) }
+
+// IsBoolFlag lets the flag stand without a value.
+func (v *yes) IsBoolFlag() bool { return true }

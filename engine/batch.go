@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"github.com/limitstore/limitstore/resp"
+	"github.com/limitstore/limitstore/shard"
+)
+
+// queued is one command of a pipeline: a row of the table and views into the
+// read buffer, no copy.
+type queued struct {
+	command *Command
+	args    [][]byte
+	db      int
+}
+
+// replies are the answers of one source (a shard's batch, or the session
+// itself) in the order run: the bytes, and where each ends.
+type replies struct {
+	out  resp.Writer
+	ends []int
+	read int // replies already passed on
+}
+
+// end marks the end of a reply.
+func (r *replies) end() { r.ends = append(r.ends, r.out.Len()) }
+
+// next is the oldest reply not yet passed on; false when there is none.
+func (r *replies) next() ([]byte, bool) {
+	if r.read == len(r.ends) {
+		return nil, false
+	}
+	start := 0
+	if r.read > 0 {
+		start = r.ends[r.read-1]
+	}
+	r.read++
+	return r.out.Bytes()[start:r.ends[r.read-1]], true
+}
+
+// forget drops the replies once all are passed on.
+func (r *replies) forget() {
+	if r.read == len(r.ends) {
+		r.out.Reset(r.out.Proto())
+		r.ends, r.read = r.ends[:0], 0
+	}
+}
+
+// batch is everything one pipeline asks of one shard. It is filled by the
+// session, run by the shard's goroutine, and never touched by both at once: the
+// session waits in between.
+type batch struct {
+	replies
+	calls []queued
+	done  int // calls that have run
+	pause int // bytes of replies after which it stops until they are written
+	call  Call
+}
+
+// Run runs the calls on the shard's goroutine, from where it stopped.
+func (b *batch) Run(ks *shard.Keyspace) {
+	for b.done < len(b.calls) && b.out.Len() < b.pause {
+		q := &b.calls[b.done]
+		b.done++
+		c := &b.call
+		c.Command, c.Args, c.db, c.ks = q.command, q.args, q.db, ks
+		c.run()
+		b.end()
+		if q.command.Flags&Fast == 0 {
+			ks.Tick()
+		}
+	}
+}
+
+// run runs the command and counts it.
+func (c *Call) run() {
+	c.stats.Calls[c.Command.id]++
+	before := c.Out.Len()
+	c.Command.Run(c)
+	if written := c.Out.Bytes()[before:]; len(written) > 0 && written[0] == '-' {
+		c.stats.fail(c.Command.id, written)
+	}
+}
+
+// rest says how many calls have not run yet.
+func (b *batch) rest() int { return len(b.calls) - b.done }
+
+// forget drops what has run and been passed on.
+func (b *batch) forget() {
+	b.replies.forget()
+	if b.rest() == 0 {
+		clear(b.calls) // the views must not keep a large read buffer alive
+		b.calls, b.done = b.calls[:0], 0
+	}
+}

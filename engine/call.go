@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"github.com/limitstore/limitstore/limit"
+	"github.com/limitstore/limitstore/resp"
+	"github.com/limitstore/limitstore/shard"
+)
+
+// Call is one command being run. Exactly one of two things holds: it runs on
+// the shard of its keys (ks), or its caller holds the shards it needs (held).
+// Commands of Scope Here and EachShard have neither and use Session. A Call is
+// reused: a command keeps nothing of it.
+type Call struct {
+	Command *Command
+	Args    [][]byte     // the name as sent, then the arguments; views of the read buffer
+	Out     *resp.Writer // exactly one reply is written here
+	Session *Session     // nil on a shard's goroutine
+
+	db      int
+	ks      *shard.Keyspace
+	held    []*shard.Keyspace // by shard number; nil where not held
+	stats   *Stats
+	limits  *Limits          // of the engine
+	values  [maxNative]int64 // what parse found, by position in Command.Args
+	given   uint32           // which of them were given
+	limiter limiter          // of limiter commands; here so that it need not be allocated
+}
+
+// Keyspace is the slice of the keyspace that owns key. The call must hold it.
+func (c *Call) Keyspace(key []byte) *shard.Keyspace {
+	if c.ks != nil {
+		return c.ks
+	}
+	return c.held[route(key, len(c.held))]
+}
+
+// Database is the call's database on the shard that owns key.
+func (c *Call) Database(key []byte) *shard.Database {
+	return c.Keyspace(key).Database(c.db)
+}
+
+// Now is the call's frozen time: that of its batch, or of the door.
+func (c *Call) Now() limit.Instant {
+	if c.ks != nil {
+		return c.ks.Now()
+	}
+	for _, ks := range c.held {
+		if ks != nil {
+			return ks.Now()
+		}
+	}
+	panic("engine: a call without a keyspace asked for the time")
+}
+
+// Millis is Now in whole Unix milliseconds, rounded down.
+func (c *Call) Millis() int64 {
+	return int64(c.Now()) / 1e6
+}
+
+// DB is the number of the call's database.
+func (c *Call) DB() int { return c.db }
+
+// Fail replies with an error of the table.
+func (c *Call) Fail(id ErrorID, words ...any) {
+	c.Out.Error(id.Text(words...))
+}
+
+// Read looks key up for a command that only reads and counts the hit or the
+// miss.
+func (c *Call) Read(key []byte) (*shard.Database, shard.Entry) {
+	db := c.Database(key)
+	e := db.Lookup(key)
+	if e.Exists() {
+		c.stats.Hits++
+	} else {
+		c.stats.Misses++
+	}
+	return db, e
+}
+
+// decided counts a limiter's decision for the metrics.
+func (c *Call) decided(allowed bool) {
+	if allowed {
+		c.stats.Allowed[c.Command.id]++
+	} else {
+		c.stats.Denied[c.Command.id]++
+	}
+}

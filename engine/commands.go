@@ -1,0 +1,13 @@
+package engine
+
+import "slices"
+
+// Commands are the rows of the data commands, chapter by chapter. Each chapter
+// is declared in the file that also runs it.
+func Commands() []Command {
+	return slices.Concat(
+		bucketCommands(), leakyCommands(), fixedCommands(), slidingCommands(), logCommands(), throttleCommands(),
+		stringCommands(), counterCommands(), increxCommands(),
+		keyCommands(), expireCommands(), scanCommands(), databaseCommands(),
+	)
+}

@@ -1,0 +1,346 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/limitstore/limitstore/clock"
+	"github.com/limitstore/limitstore/limit"
+	"github.com/limitstore/limitstore/shard"
+	"pgregory.net/rapid"
+)
+
+// TestLikeRedis sends random sequences of commands to redis-server and to
+// engines of one and of eight shards, and compares the raw replies.
+func TestLikeRedis(t *testing.T) {
+	redis := startRedis(t)
+	for _, proto := range []int{2, 3} {
+		redis.send(t, request("HELLO", strconv.Itoa(proto)))
+		for _, focus := range []struct {
+			name  string
+			forms []form
+		}{
+			{"strings", stringForms}, {"keys", keyForms}, {"all", slices.Concat(stringForms, keyForms)},
+		} {
+			t.Run(fmt.Sprintf("RESP%d/%s", proto, focus.name), func(t *testing.T) {
+				shards := []*desk{newDeskNow(t, redis, 1, proto), newDeskNow(t, redis, 8, proto)}
+				rapid.Check(t, func(t *rapid.T) {
+					both := &comparison{redis: redis, desks: shards}
+					both.run(t, []string{"FLUSHALL"})
+					call, i := calls(focus.forms), 0
+					t.Repeat(map[string]func(*rapid.T){"call": func(t *rapid.T) {
+						both.run(t, fillTimes(call.Draw(t, "words"), i))
+						i++
+					}})
+				})
+			})
+		}
+	}
+}
+
+// newDeskNow is a desk whose clock stands where redis-server's does.
+func newDeskNow(t *testing.T, redis *redisServer, shards, proto int) *desk {
+	_, now, _ := redis.timed(t, request("PING"))
+	d, err := makeDesk(shards, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.session.SetProto(proto)
+	t.Cleanup(d.engine.Close)
+	return d
+}
+
+// makeDesk starts an engine whose clock stands at the given time; the caller
+// closes it.
+func makeDesk(shards int, at limit.Instant) (*desk, error) {
+	table, err := NewTable(Commands())
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{clock: clock.NewManual(at)}
+	d.engine = New(Config{Shards: shards, Clock: d.clock, Seed: shard.Seed{1, 2}, Table: table})
+	d.session = d.engine.NewSession(nil, &d.sent)
+	return d, nil
+}
+
+// A form is a command with words to be drawn: see draw.
+type form string
+
+var stringForms = []form{
+	"GET k", "SET k v", "SET k v set", "SET k v set", "SETNX k v", "SETEX k s v", "PSETEX k ms v", "GETSET k v", "GETDEL k",
+	"GETEX k", "GETEX k getex", "MGET k+", "MSET kv+", "MSET kv+ k", "MSETNX kv+", "MSETNX kv+ k", "APPEND k v", "STRLEN k",
+	"GETRANGE k i i", "SUBSTR k i i", "SETRANGE k off v", "INCR k", "DECR k", "INCRBY k n", "DECRBY k n", "INCRBYFLOAT k f",
+	"INCRBYFLOAT k f", "PTTL k", "OBJECT ENCODING k", "OTHER k",
+}
+
+var keyForms = []form{
+	"SET k v", "SET k v EX s", "SET k v set", "DEL k+", "UNLINK k+", "EXISTS k+", "TOUCH k+", "TYPE k", "RENAME k k", "RENAMENX k k",
+	"OBJECT ENCODING k", "OBJECT FREQ k", "OBJECT REFCOUNT k", "OBJECT IDLETIME k", "OBJECT odd k", "OBJECT", "EXPIRE k s when", "EXPIRE k s when", "PEXPIRE k ms when",
+	"EXPIREAT k at when", "PEXPIREAT k atms when", "EXPIRE k s", "TTL k", "PTTL k", "EXPIRETIME k", "PEXPIRETIME k", "PERSIST k",
+	"SCAN c scan", "KEYS p", "RANDOMKEY", "DBSIZE", "FLUSHDB flush", "FLUSHALL flush", "OTHER k", "odd k",
+}
+
+// drawn are the words each placeholder stands for. {s} and {ms} become a time
+// from now that no other call of the sequence uses.
+var drawn = map[string][]string{
+	"k":    {"a", "a", "a", "b", "b", "{t}1", "{t}2", "", "bin\x00\r\n\xff", "a*b", "[x]"},
+	"v":    {"", "v", "10", "-1", "0", "-0", "007", "+5", " 1", "1 ", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "3.0e3", "10.5", "-0.1", "inf", "-Infinity", "nan", "0x1f", "1e4000", "\x00\xff\r\n", strings.Repeat("x", 44), strings.Repeat("y", 45), strings.Repeat("long ", 60)},
+	"n":    {"1", "-1", "0", "7", "9223372036854775807", "-9223372036854775807", "-9223372036854775808", "9223372036854775808", "1.5", "", "abc", "00", "+1"},
+	"f":    {"0.1", "1", "-0.5", "3.0e3", "1e-17", "1e17", "5e-1", "0.30000000000000004", "123456789.123456789", "9223372036854775807", "-1e-20", "1e4932", "-1.7e4932", "1e5000", "1e-5000", "1.8e-4951", "1.9e-4951", "0x1.8p1", ".5", "5.", "+2", "inf", "nan", "abc", "", " 1", "1e"},
+	"i":    {"0", "1", "-1", "-2", "3", "44", "-100", "100", "9223372036854775807", "-9223372036854775808", "x", "1.0"},
+	"off":  {"0", "1", "5", "50", "-1", "x", "67108864", "9223372036854775807", "9223372036854775808"},
+	"s":    {"{s}", "{s}", "{s}", "0", "-5", "9223372036854775", "9223372036854775807", "-9223372036854775808", "1.5", "x", ""},
+	"ms":   {"{ms}", "{ms}", "{ms}", "0", "-5", "9223372036854775807", "9223372036854775808", "x"},
+	"at":   {"4102444800", "4102444860", "9223372036854775", "1", "0", "-1", "1000000000", "9223372036854775807", "-9223372036854775808", "x"},
+	"atms": {"4102444800000", "9223372036854775807", "4102444860123", "4102444860500", "1", "0", "-1", "9223372036854775808", "x"},
+	"c":    {"0", "0", "0", "", "+0", "x", "1x", " 0", "-", "99999999999999999999"},
+	"p":    {"*", "a", "?", "**", "a*", "*b", "[ab]", "[^a]*", "[a-", "\\a", "a\\*b", "bin?\r*", "\\[x]", "*[!-~]", "", "[[-x]*", "b*\xff", "[\x80-\xff]*"},
+	"odd":  {"FOO", "xx ", "\r\n", ""},
+}
+
+// options are what may stand in each place for options, in any number and order.
+var drawnOptions = map[string][]string{
+	"set":   {"NX", "XX", "GET", "KEEPTTL", "EX s", "PX ms", "EXAT at", "PXAT atms", "PERSIST", "odd", "EX"},
+	"getex": {"PERSIST", "EX s", "PX ms", "EXAT at", "PXAT atms", "KEEPTTL", "odd", "EXAT"},
+	"when":  {"NX", "XX", "GT", "LT", "odd"},
+	"scan":  {"MATCH p", "COUNT n", "TYPE string", "TYPE hash", "odd"},
+	"flush": {"ASYNC", "SYNC", "odd"},
+}
+
+// calls draws commands, most of them well formed.
+func calls(forms []form) *rapid.Generator[[]string] {
+	return rapid.Custom(func(t *rapid.T) []string {
+		var words []string
+		for _, place := range strings.Fields(string(rapid.SampledFrom(forms).Draw(t, "form"))) {
+			words = append(words, draw(t, place)...)
+		}
+		if strings.EqualFold(words[0], "OTHER") {
+			return words
+		}
+		switch rapid.IntRange(0, 19).Draw(t, "arity") {
+		case 1:
+			words = words[:max(1, len(words)-1)]
+		case 2:
+			words = append(words, draw(t, "v")...)
+		}
+		return words
+	})
+}
+
+// draw fills one place of a form.
+func draw(t *rapid.T, place string) []string {
+	if choices := drawnOptions[place]; choices != nil {
+		var words []string
+		for _, option := range rapid.SliceOfN(rapid.SampledFrom(choices), 0, 3).Draw(t, place) {
+			for _, part := range strings.Fields(option) {
+				words = append(words, draw(t, part)...)
+			}
+		}
+		return words
+	}
+	if unit, many := strings.CutSuffix(place, "+"); many {
+		var words []string
+		for range rapid.IntRange(1, 4).Draw(t, "times") {
+			for _, one := range strings.Split(unit, "") {
+				words = append(words, draw(t, one)...)
+			}
+		}
+		return words
+	}
+	if choices := drawn[place]; choices != nil {
+		return []string{rapid.SampledFrom(choices).Draw(t, place)}
+	}
+	return []string{rapid.SampledFrom([]string{place, strings.ToLower(place), place[:1] + strings.ToLower(place[1:])}).Draw(t, "case")}
+}
+
+// fillTimes makes the times of the i-th call of a sequence its own. They are
+// far enough apart that the milliseconds between the two servers decide nothing,
+// and far enough ahead that no key expires during the sequence.
+func fillTimes(words []string, i int) []string {
+	filled := slices.Clone(words)
+	for j, w := range filled {
+		seconds := 5000 + 100*((i*389)%1009) // earlier ones may be later than later ones: GT and LT
+		switch w {
+		case "{s}":
+			filled[j] = strconv.Itoa(seconds)
+		case "{ms}":
+			filled[j] = strconv.Itoa(seconds*1000 + 123)
+		}
+	}
+	return filled
+}
+
+// comparison is one sequence under way.
+type comparison struct {
+	redis   *redisServer
+	desks   []*desk
+	slack   int64 // ms by which a time that redis-server replies may be later than ours
+	partial bool  // a string was changed in place
+}
+
+// run gives the command to all and compares what they reply.
+func (b *comparison) run(t *rapid.T, words []string) {
+	name := strings.ToUpper(words[0])
+	switch {
+	case name == "OTHER":
+		b.other(t, words[1])
+		return
+	case name == "SCAN" && len(words) > 1 && (words[1] == "0" || words[1] == "+0" || words[1] == ""):
+		b.scan(t, words)
+		return
+	case b.refused(t, name, words):
+		return
+	}
+	if name == "DBSIZE" { // both have collected what expired once it was asked for
+		b.timed(t, request(append([]string{"EXISTS"}, drawn["k"]...)...))
+	}
+	b.partial = b.partial || name == "APPEND" || name == "SETRANGE"
+	theirs, ours := b.timed(t, request(words...))
+	for i, reply := range ours {
+		if bytes.Equal(reply, theirs) {
+			continue
+		}
+		if excuse := excuses[name]; excuse.may == nil || !excuse.may(b, theirs, reply) {
+			t.Fatalf("%d shards: %q\nredis: %q\nours:  %q", b.desks[i].engine.Shards(), words, theirs, reply)
+		}
+	}
+}
+
+// timed runs one request everywhere, at redis-server's time.
+func (b *comparison) timed(t *rapid.T, raw []byte) (theirs []byte, ours [][]byte) {
+	theirs, before, after := b.redis.timed(t, raw)
+	// An expiry set from now is off by at most the time between the readings, and
+	// so is the now it is compared with.
+	b.slack = max(b.slack, int64(after-before)/1e6+1)
+	for _, d := range b.desks {
+		d.clock.Set(before)
+		ours = append(ours, d.raw(t, raw))
+	}
+	return theirs, ours
+}
+
+// other puts something into a key that is no string: a list there, a limiter
+// here, with one and the same expiry.
+func (b *comparison) other(t *rapid.T, key string) {
+	b.timed(t, request("DEL", key))
+	for _, d := range b.desks {
+		d.raw(t, request("FW.HIT", key, "5", "3650d", "ANCHOR", "FIRST"))
+	}
+	until := string(b.desks[0].raw(t, request("PEXPIRETIME", key)))
+	b.redis.send(t, request("RPUSH", key, "x"), request("PEXPIREAT", key, strings.Trim(until, ":\r\n")))
+}
+
+// refused says whether the command would change the expiry of a limiter. Redis
+// would do that to a list, so only ours is asked: it must refuse.
+func (b *comparison) refused(t *rapid.T, name string, words []string) bool {
+	if !slices.Contains([]string{"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "PERSIST"}, name) || len(words) < 2 {
+		return false
+	}
+	for _, d := range b.desks {
+		if !bytes.HasPrefix(d.raw(t, request("TYPE", words[1])), []byte("+limit")) {
+			return false
+		}
+		if reply := d.raw(t, request(words...)); reply[0] != '-' {
+			t.Fatalf("%q on a limiter: %q", words, reply)
+		}
+	}
+	return true
+}
+
+// scan walks through all keys everywhere and compares what was found.
+func (b *comparison) scan(t *rapid.T, words []string) {
+	theirs, ours := b.timed(t, request(words...))
+	for i, reply := range ours {
+		if theirs[0] == '-' || reply[0] == '-' {
+			if !bytes.Equal(reply, theirs) {
+				t.Fatalf("%q\nredis: %q\nours:  %q", words, theirs, reply)
+			}
+			continue
+		}
+		want := walkAll(theirs, words, func(raw []byte) []byte { return b.redis.send(t, raw)[0] })
+		got := walkAll(reply, words, func(raw []byte) []byte { return b.desks[i].raw(t, raw) })
+		if !slices.Equal(got, slices.Compact(want)) {
+			t.Fatalf("%d shards: %q\nredis: %q\nours:  %q", b.desks[i].engine.Shards(), words, want, got)
+		}
+	}
+}
+
+// walkAll follows the cursors of SCAN from its first reply on and returns the
+// keys in order.
+func walkAll(reply []byte, words []string, ask func([]byte) []byte) (keys []string) {
+	for {
+		in := bufio.NewReader(bytes.NewReader(bytes.TrimPrefix(reply, []byte("*2\r\n"))))
+		head, _ := appendReply(nil, in)
+		found, _ := appendReply(nil, in)
+		keys = append(keys, elements(found)...)
+		cursor := strings.Split(string(head), "\r\n")[1]
+		if cursor == "0" {
+			slices.Sort(keys)
+			return keys
+		}
+		reply = ask(request(append([]string{words[0], cursor}, words[2:]...)...))
+	}
+}
+
+// excuse is a difference that is meant.
+type excuse struct {
+	why string
+	may func(b *comparison, theirs, ours []byte) bool
+}
+
+// excuses are all of them, by command.
+var excuses = map[string]excuse{
+	"TTL":         {"the clocks are read one after the other", sameTime(1000)},
+	"PTTL":        {"the clocks are read one after the other", sameTime(1)},
+	"EXPIRETIME":  {"the clocks are read one after the other", sameTime(1000)},
+	"PEXPIRETIME": {"the clocks are read one after the other", sameTime(1)},
+	"KEYS":        {"the order is nobody's promise", sameKeys},
+	"RANDOMKEY":   {"any key will do", func(_ *comparison, theirs, ours []byte) bool { return isNull(theirs) == isNull(ours) }},
+	"TYPE":        {"our keys of another type are limiters", pairs("+list\r\n", "+limit-fixed\r\n")},
+	"OBJECT":      {"see sameObject", sameObject},
+}
+
+// sameTime compares times in units of so many milliseconds. Whether there is
+// one at all may not differ.
+func sameTime(unit int64) func(*comparison, []byte, []byte) bool {
+	return func(b *comparison, theirs, ours []byte) bool {
+		x, err := strconv.ParseInt(strings.Trim(string(theirs), ":\r\n"), 10, 64)
+		y, err2 := strconv.ParseInt(strings.Trim(string(ours), ":\r\n"), 10, 64)
+		return err == nil && err2 == nil && x >= 0 && y >= 0 && max(x-y, y-x) <= (2*b.slack+unit-1)/unit
+	}
+}
+
+// sameKeys compares two arrays as sets.
+func sameKeys(_ *comparison, theirs, ours []byte) bool {
+	x, y := elements(theirs), elements(ours)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+func isNull(reply []byte) bool { return string(reply) == "$-1\r\n" || string(reply) == "_\r\n" }
+
+// pairs allows one reply of ours for one of theirs.
+func pairs(theirs, ours string) func(*comparison, []byte, []byte) bool {
+	return func(_ *comparison, x, y []byte) bool { return string(x) == theirs && string(y) == ours }
+}
+
+// sameObject allows for what our records do not keep. Redis calls a string raw
+// for ever once it was changed in place; it shares small integers; it knows how
+// long a key was idle; and a list is packed otherwise than a limiter.
+func sameObject(b *comparison, theirs, ours []byte) bool {
+	switch string(theirs) {
+	case "$3\r\nraw\r\n":
+		return b.partial && string(ours) == "$6\r\nembstr\r\n"
+	case "$8\r\nlistpack\r\n", "$9\r\nquicklist\r\n":
+		return string(ours) == "$6\r\npacked\r\n"
+	case ":2147483647\r\n":
+		return string(ours) == ":1\r\n"
+	}
+	return theirs[0] == ':' && string(ours) == "-"+IdleNotTracked.Text()+"\r\n"
+}

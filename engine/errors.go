@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// ErrorID names one row of the table of errors.
+type ErrorID uint8
+
+// The errors of the data commands. Texts of Redis' own commands are Redis 7's,
+// to the letter: clients match on them.
+const (
+	WrongType ErrorID = iota
+	NotInteger
+	NotFloat
+	NaNOrInfinity
+	IncrOverflow
+	DecrOverflow
+	Syntax
+	NoSuchKey
+	InvalidExpire
+	WrongArity
+	UnknownCommand
+	UnknownSubcommand
+	DBIndex
+	InvalidCursor
+	StringTooLong
+	KeyTooLong
+	OutOfMemory
+	OutOfRange
+	BadDuration
+	DurationRange
+	BadChoice
+	UnknownOption
+	OptionTwice
+	OptionValue
+	TooSlowToClear
+	TooMuchDebt
+	LimiterState
+	LimiterExpiry
+	OffsetRange
+	UnsupportedOption
+	NXAndOthers
+	GTAndLT
+	IdleNotTracked
+	FrequencyNotTracked
+	ENXAlone
+	OptionNotInteger
+	OptionNotFloat
+	BoundsCrossed
+	IncrementInfinite
+	ValueInfinite
+	AppliedOverflow
+	AppliedInfinite
+)
+
+// ErrorRow is one error as the documentation shows it. Format holds fmt verbs
+// where the offending word stands.
+type ErrorRow struct{ Format, When string }
+
+// Errors is the table docs/errors.md is made from, by ErrorID.
+var Errors = [...]ErrorRow{
+	WrongType:         {"WRONGTYPE Operation against a key holding the wrong kind of value", "the key holds another kind of value, or a limiter of another family"},
+	NotInteger:        {"ERR value is not an integer or out of range", "an argument or the stored value is not a 64-bit integer"},
+	NotFloat:          {"ERR value is not a valid float", "an argument or the stored value is not a number"},
+	NaNOrInfinity:     {"ERR increment would produce NaN or Infinity", "INCRBYFLOAT would leave the range of numbers"},
+	IncrOverflow:      {"ERR increment or decrement would overflow", "the sum does not fit 64 bits"},
+	DecrOverflow:      {"ERR decrement would overflow", "DECRBY of the smallest 64-bit integer"},
+	Syntax:            {"ERR syntax error", "an option of a Redis command is unknown, repeated or in conflict with another"},
+	NoSuchKey:         {"ERR no such key", "RENAME of a key that does not exist"},
+	InvalidExpire:     {"ERR invalid expire time in '%s' command", "an expiry of zero, negative or beyond 64 bits of milliseconds"},
+	WrongArity:        {"ERR wrong number of arguments for '%s' command", "too few or too many arguments"},
+	UnknownCommand:    {"ERR unknown command '%s', with args beginning with: %s", "the command does not exist"},
+	UnknownSubcommand: {"ERR unknown subcommand '%s'. Try %s HELP.", "the container has no such subcommand"},
+	DBIndex:           {"ERR DB index is out of range", "a database outside 0 to 15"},
+	InvalidCursor:     {"ERR invalid cursor", "SCAN with a cursor that is not a number"},
+	StringTooLong:     {"ERR string exceeds maximum allowed size (proto-max-bulk-len)", "a value would grow beyond the bulk limit"},
+	KeyTooLong:        {"ERR key is longer than %d bytes", "a key longer than the key limit; nothing was changed"},
+	OutOfMemory:       {"OOM command not allowed when used memory > 'maxmemory'.", "memory is full and nothing can be given up"},
+	OutOfRange:        {"ERR %s must be between %d and %d%s", "a number of a limiter command is out of its range or not an integer; a hint may follow"},
+	BadDuration:       {"ERR bad %s '%s': use <n>ms|s|m|h|d|w, or a bare number of seconds", "a period, window or wait is not a duration, or does not come out in whole milliseconds"},
+	DurationRange:     {"ERR %s must be between 1ms and 3650d", "a period, window or wait is zero or too long"},
+	BadChoice:         {"ERR bad %s '%s': use %s", "an option of a limiter command has a fixed choice of values"},
+	UnknownOption:     {"ERR unknown option '%s' for '%s'; options: %s", "a limiter command does not have this option"},
+	OptionTwice:       {"ERR option %s given twice", "a limiter command's option is repeated"},
+	OptionValue:       {"ERR option %s needs a value", "a limiter command's option is the last word"},
+	TooSlowToClear:    {"ERR the limiter would need more than 100 years to clear; nothing was charged", "capacity, cost and rate together would overflow or lock the key for ever"},
+	TooMuchDebt:       {"ERR a bucket cannot owe more than 1000000000000000000 tokens; nothing was charged", "TB.DEBIT would go beyond it"},
+	LimiterState:      {"ERR %s", "the clock stands outside the years 1777 to 2162, or a record is damaged"},
+	LimiterExpiry:     {"ERR limiter keys expire by themselves when they are full again; use DEL to reset", "the EXPIRE family or PERSIST on a limiter key"},
+
+	OffsetRange:         {"ERR offset is out of range", "SETRANGE before the beginning"},
+	UnsupportedOption:   {"ERR Unsupported option %s", "the EXPIRE family has no such option"},
+	NXAndOthers:         {"ERR NX and XX, GT or LT options at the same time are not compatible", "the EXPIRE family with NX and another condition"},
+	GTAndLT:             {"ERR GT and LT options at the same time are not compatible", "the EXPIRE family with both"},
+	IdleNotTracked:      {"ERR idle time is not tracked", "OBJECT IDLETIME"},
+	FrequencyNotTracked: {"ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.", "OBJECT FREQ"},
+	ENXAlone:            {"ERR ENX flag requires an expiration", "INCREX with ENX and without EX, PX, EXAT or PXAT"},
+	OptionNotInteger:    {"ERR %s is not an integer or out of range", "a number of INCREX is no 64-bit integer"},
+	OptionNotFloat:      {"ERR %s is not a valid float", "a number of INCREX BYFLOAT is none"},
+	BoundsCrossed:       {"ERR LBOUND can't be greater than UBOUND", "INCREX between bounds that leave nothing"},
+	IncrementInfinite:   {"ERR BYFLOAT increment cannot be Infinity", "INCREX BYFLOAT inf"},
+	ValueInfinite:       {"ERR value cannot be Infinity", "INCREX BYFLOAT of a key that holds inf"},
+	AppliedOverflow:     {"ERR applied increment would overflow", "INCREX SATURATE would move the value further than 64 bits tell"},
+	AppliedInfinite:     {"ERR applied increment would be Infinity", "INCREX BYFLOAT SATURATE would move the value without end"},
+}
+
+// Text is the error as it is sent, with the words filled in.
+func (id ErrorID) Text(words ...any) string {
+	if len(words) == 0 {
+		return Errors[id].Format
+	}
+	return fmt.Sprintf(Errors[id].Format, words...)
+}
+
+// shownBytes bounds how much of an offending word an error repeats, as Redis
+// does.
+const shownBytes = 128
+
+// printable is a word made safe to repeat in an error, as far as Redis repeats
+// it: to the first zero byte.
+func printable(word []byte) string {
+	word, _, _ = bytes.Cut(word, []byte{0})
+	shown := bytes.Clone(word[:min(len(word), shownBytes)])
+	for i, b := range shown {
+		if b == '\r' || b == '\n' {
+			shown[i] = ' '
+		}
+	}
+	return string(shown)
+}
+
+// unknownCommand words the error as Redis 7 does: the first arguments are shown
+// until about 128 bytes are full.
+func unknownCommand(args [][]byte) string {
+	var shown strings.Builder
+	for _, a := range args[1:] {
+		if shown.Len() >= shownBytes {
+			break
+		}
+		room := shownBytes - shown.Len()
+		fmt.Fprintf(&shown, "'%s' ", printable(a[:min(len(a), room)]))
+	}
+	return UnknownCommand.Text(printable(args[0]), shown.String())
+}

@@ -1,0 +1,57 @@
+package engine
+
+// Limits bounds what one pipeline and one key may cost. The zero value of a
+// field means its default.
+type Limits struct {
+	Key      int // longest key in bytes
+	Value    int // longest string value in bytes
+	Pipeline int // commands run before their replies are written
+	Reply    int // reply bytes after which a batch pauses until they are written
+	Output   int // most reply bytes of one connection held at once; beyond it the connection is closed
+	Inbox    int // batches waiting per shard; beyond it connections wait
+}
+
+// DefaultLimits are the limits without flags.
+func DefaultLimits() Limits {
+	return Limits{Key: 64 << 10, Value: 64 << 20, Pipeline: 4096, Reply: 1 << 20, Output: 256 << 20, Inbox: 1024}
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	for _, f := range []struct{ field, standard *int }{
+		{&l.Key, &d.Key}, {&l.Value, &d.Value}, {&l.Pipeline, &d.Pipeline},
+		{&l.Reply, &d.Reply}, {&l.Output, &d.Output}, {&l.Inbox, &d.Inbox},
+	} {
+		if *f.field == 0 {
+			*f.field = *f.standard
+		}
+	}
+	return l
+}
+
+// LimitRow is one named limit as docs/limits.md shows it.
+type LimitRow struct {
+	Name    string
+	Default string
+	Flag    string // empty: fixed
+	WhenHit string
+}
+
+// LimitRows are the limits of commands and keys, for docs/limits.md.
+func LimitRows() []LimitRow {
+	return []LimitRow{
+		{"length of a key", "", "--max-key", "the command is refused; nothing is changed"},
+		{"length of a string value", "", "--max-value", "the command is refused; nothing is changed"},
+		{"capacity, limit, tokens, cost", "1 to 1000000000000", "", "the command is refused, naming the range"},
+		{"period, window, longest wait", "1 ms to 10 years", "", "the command is refused, naming the range"},
+		{"limit of a sliding window log", "1 to 100000", "", "the command is refused, naming the range; its memory grows with the limit"},
+		{"time until a limiter is as if never seen", "100 years", "", "the command is refused; nothing is charged"},
+		{"databases", "16", "", "SELECT of another is refused"},
+		{"commands of one connection queued before they run", "", "--pipeline", "they run, then the next ones are queued; nothing is refused"},
+		{"bytes of replies before they are written", "1 MiB", "", "the pipeline pauses until they are written"},
+		{"bytes of replies of one connection held at once", "", "--output-buffer", "the connection is closed"},
+		{"pipelines waiting at one shard", "", "--inbox", "further connections wait, and are not read meanwhile"},
+		{"pipelines run under one reading of the clock", "64", "", "the shard reads the clock again and goes on"},
+		{"expired keys freed between two rounds of pipelines", "256", "", "the rest is freed after the next round; what has expired is absent either way"},
+	}
+}

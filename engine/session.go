@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"errors"
+	"io"
+
+	"github.com/limitstore/limitstore/shard"
+)
+
+// ErrOutput is returned when one reply outgrew Limits.Output: the connection
+// must be closed, as Redis does for a client over its output buffer limit.
+var ErrOutput = errors.New("engine: reply exceeds the output limit")
+
+// itself marks a reply that the session made, not a shard.
+const itself = -1
+
+// Session is one caller's place in the engine: its database and protocol, the
+// pipeline being gathered, the replies on their way out in the order asked. It
+// is used by one goroutine. The arguments given to Queue must stay unchanged
+// until Flush returns.
+type Session struct {
+	Owner any // whose session it is; commands of Scope Here ask
+
+	// Ran, unless nil, is told of each command that ran here without a shard, with
+	// its reply: no shard counts those.
+	Ran func(command *Command, reply []byte)
+
+	engine  *Engine
+	w       io.Writer
+	db      int
+	batches []*batch // by shard, made on first use
+	local   replies  // of commands that ran here or through the door
+	order   []int16  // the source of each reply outstanding: a shard, or itself
+	out     []byte   // replies in order, gathered from several sources
+	pending int      // calls queued in batches and not yet run
+	ticket  shard.Ticket
+	call    Call
+	span    []int // the shards of the current command, ascending
+}
+
+// Engine is the engine the session belongs to.
+func (s *Session) Engine() *Engine { return s.engine }
+
+// DB is the selected database.
+func (s *Session) DB() int { return s.db }
+
+// SetDB selects a database, 0 to 15.
+func (s *Session) SetDB(n int) { s.db = n }
+
+// Proto is the RESP version spoken.
+func (s *Session) Proto() int { return s.local.out.Proto() }
+
+// SetProto switches to RESP 2 or 3 for the replies not yet begun. Call it only
+// where nothing is queued: from a command flagged Fence.
+func (s *Session) SetProto(version int) {
+	s.local.out.SetProto(version)
+	for _, b := range s.batches {
+		if b != nil {
+			b.out.SetProto(version)
+		}
+	}
+}
+
+// Refuse answers the next command of the pipeline with an error.
+func (s *Session) Refuse(text string) {
+	s.local.out.Error(text)
+	s.answered()
+}
+
+func (s *Session) answered() {
+	s.local.end()
+	s.order = append(s.order, itself)
+}
+
+// Queue takes the next command of the pipeline: one found by Table.Resolve for
+// these args. It runs at once, or with the rest of the pipeline at Flush.
+func (s *Session) Queue(command *Command, args [][]byte) error {
+	if command.Flags&Fence != 0 || s.pending >= s.engine.limits.Pipeline || s.local.out.Len() >= s.engine.limits.Reply {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	switch command.Scope {
+	case OnKeys:
+		return s.queueOnKeys(command, args)
+	case EveryShard:
+		return s.through(command, args, s.engine.all)
+	default:
+		if command.Scope == EachShard {
+			if err := s.settle(); err != nil {
+				return err
+			}
+		}
+		s.runHere(command, args, nil)
+		return nil
+	}
+}
+
+// queueOnKeys puts the command into the batch of its shard, or takes the door
+// when its keys live in several.
+func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
+	if command.Keys.Last == 1 {
+		if len(args[1]) > s.engine.limits.Key {
+			s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
+			return nil
+		}
+		s.queue(route(args[1], len(s.engine.shards)), command, args)
+		return nil
+	}
+	if !s.plan(command, args) {
+		s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
+		return nil
+	}
+	if len(s.span) == 1 {
+		s.queue(s.span[0], command, args)
+		return nil
+	}
+	return s.through(command, args, s.span)
+}
+
+// plan finds the shards of the command's keys; false when a key is too long.
+func (s *Session) plan(command *Command, args [][]byte) bool {
+	s.span = s.span[:0]
+	fits := true
+	command.Keys.Each(args, func(key []byte) {
+		fits = fits && len(key) <= s.engine.limits.Key
+		s.span = insert(s.span, route(key, len(s.engine.shards)))
+	})
+	return fits
+}
+
+// insert adds n to an ascending list without repeating it.
+func insert(ascending []int, n int) []int {
+	at := len(ascending)
+	for at > 0 && ascending[at-1] >= n {
+		at--
+	}
+	if at < len(ascending) && ascending[at] == n {
+		return ascending
+	}
+	ascending = append(ascending, 0)
+	copy(ascending[at+1:], ascending[at:])
+	ascending[at] = n
+	return ascending
+}
+
+func (s *Session) queue(on int, command *Command, args [][]byte) {
+	b := s.batches[on]
+	if b == nil {
+		b = s.newBatch(on)
+	}
+	b.calls = append(b.calls, queued{command: command, args: args, db: s.db})
+	s.order = append(s.order, int16(on))
+	s.pending++
+}
+
+func (s *Session) newBatch(on int) *batch {
+	b := &batch{pause: s.engine.limits.Reply}
+	b.out.Reset(s.Proto())
+	b.out.SetLimit(s.engine.limits.Output)
+	b.call = Call{Out: &b.out, stats: s.engine.stats[on], limits: &s.engine.limits}
+	s.batches[on] = b
+	return b
+}
+
+// through runs the command on the caller's goroutine while its shards stand.
+func (s *Session) through(command *Command, args [][]byte, ids []int) error {
+	if err := s.settle(); err != nil {
+		return err
+	}
+	s.engine.door.Through(ids, func(held []*shard.Keyspace) {
+		s.call.stats = s.engine.stats[ids[0]]
+		s.runHere(command, args, held)
+	})
+	return nil
+}
+
+// runHere runs the command on this goroutine; held is nil unless the door was
+// taken.
+func (s *Session) runHere(command *Command, args [][]byte, held []*shard.Keyspace) {
+	c := &s.call
+	c.Command, c.Args, c.Out, c.Session, c.db, c.held = command, args, &s.local.out, s, s.db, held
+	if held == nil {
+		before := c.Out.Len()
+		command.Run(c)
+		if s.Ran != nil {
+			s.Ran(command, c.Out.Bytes()[before:])
+		}
+	} else {
+		c.run()
+		c.held = nil
+	}
+	s.answered()
+}
+
+// settle runs everything queued and gathers the replies in order.
+func (s *Session) settle() error {
+	for {
+		s.runBatches()
+		if err := s.gather(); err != nil {
+			return err
+		}
+		if s.pending == 0 {
+			return nil
+		}
+	}
+}
+
+// runBatches hands every shard its batch and waits once.
+func (s *Session) runBatches() {
+	if s.pending == 0 {
+		return
+	}
+	for i, b := range s.batches {
+		if b != nil && b.rest() > 0 {
+			s.ticket.Add(1)
+			s.engine.shards[i].Submit(b, &s.ticket)
+		}
+	}
+	s.ticket.Wait()
+	s.pending = 0
+	for _, b := range s.batches {
+		if b != nil {
+			s.pending += b.rest()
+		}
+	}
+}
+
+// source is where replies of the given origin wait.
+func (s *Session) source(origin int16) *replies {
+	if origin == itself {
+		return &s.local
+	}
+	return &s.batches[origin].replies
+}
+
+// gather appends the replies to out in the order asked, as far as they have
+// been made, and writes them when they are many.
+func (s *Session) gather() error {
+	passed := 0
+	for _, origin := range s.order {
+		r := s.source(origin)
+		if r.out.Overflowed() {
+			return ErrOutput
+		}
+		reply, ok := r.next()
+		if !ok {
+			break
+		}
+		passed++
+		s.out = append(s.out, reply...)
+	}
+	s.order = s.order[:copy(s.order, s.order[passed:])]
+	s.forget()
+	if len(s.out) >= s.engine.limits.Reply {
+		return s.write()
+	}
+	return nil
+}
+
+func (s *Session) forget() {
+	s.local.forget()
+	for _, b := range s.batches {
+		if b != nil {
+			b.forget()
+		}
+	}
+}
+
+// Flush runs what is queued and writes every reply, in order, in one write
+// unless they are many.
+func (s *Session) Flush() error {
+	if len(s.out) == 0 && s.pending > 0 {
+		s.runBatches()
+		if done, err := s.writeSingle(); done || err != nil {
+			return err
+		}
+		if err := s.gather(); err != nil {
+			return err
+		}
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	return s.write()
+}
+
+// writeSingle writes the replies without copying them when all come from one
+// shard; false when they do not.
+func (s *Session) writeSingle() (bool, error) {
+	first := s.order[0]
+	for _, origin := range s.order[1:] {
+		if origin != first {
+			return false, nil
+		}
+	}
+	if first == itself || s.pending > 0 {
+		return false, nil
+	}
+	b := s.batches[first]
+	if b.out.Overflowed() {
+		return true, ErrOutput
+	}
+	_, err := s.w.Write(b.out.Bytes())
+	b.read = len(b.ends)
+	s.order = s.order[:0]
+	b.forget()
+	return true, err
+}
+
+// keptBytes bounds the reply buffers an idle session keeps.
+const keptBytes = 64 << 10
+
+func (s *Session) write() error {
+	if len(s.out) == 0 {
+		return nil
+	}
+	_, err := s.w.Write(s.out)
+	s.out = s.out[:0]
+	if cap(s.out) > keptBytes {
+		s.out = nil
+	}
+	return err
+}

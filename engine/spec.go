@@ -1,0 +1,231 @@
+package engine
+
+import "strings"
+
+// Command is one row of the command table: the only place where a command is
+// declared. Arity, key positions, flags, option errors, COMMAND, COMMAND DOCS,
+// docs/commands.md and the ACL categories are all derived from it.
+type Command struct {
+	Name       string    // upper case, as documented; a subcommand's own word
+	Group      Group     // the chapter it is documented in
+	Since      string    // first limitstore version
+	Summary    string    // one sentence
+	Complexity string    // as Redis words it: "O(1)"
+	Args       []Arg     // after the name, in order
+	Keys       Keys      // where the keys stand in the argument list
+	Flags      Flags     // what it may do
+	Scope      Scope     // where it runs
+	Reply      string    // the reply's shape, units included
+	Subs       []Command // subcommands; Run may be nil then
+	Examples   []Example // run as a test
+	Notes      string    // what differs from Redis, or a limit worth knowing
+	Run        func(*Call)
+
+	parent string // the container's name in lower case, set by NewTable
+	lower  string // the name in lower case, set by NewTable
+	id     int    // position in Table.rows, set by NewTable
+	arity  int    // set by NewTable
+}
+
+// Group is a chapter of the command reference.
+type Group string
+
+// The chapters, in the order in which docs/commands.md shows them. Redis' own
+// group names are kept for Redis' own commands: clients show them.
+const (
+	TokenBucket   Group = "token-bucket"
+	LeakyBucket   Group = "leaky-bucket"
+	FixedWindow   Group = "fixed-window"
+	SlidingWindow Group = "sliding-window"
+	SlidingLog    Group = "sliding-log"
+	Compatible    Group = "compatible-limiters"
+	Strings       Group = "string"
+	Generic       Group = "generic"
+	Connection    Group = "connection"
+	Server        Group = "server"
+)
+
+// Groups lists every chapter in reading order.
+var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Generic, Connection, Server}
+
+// Flags say what a command may do; the names are Redis'.
+type Flags uint16
+
+// The flags of a command.
+const (
+	Write    Flags = 1 << iota // may change a keyspace
+	ReadOnly                   // changes nothing
+	DenyOOM                    // refused when memory is full
+	Admin                      // an operator's command
+	NoScript                   // refused inside a script
+	Loading                    // allowed while data loads
+	Stale                      // allowed on a stale replica
+	Fast                       // constant or logarithmic time
+	NoAuth                     // allowed before AUTH
+	Fence                      // all that was queued before it finishes first
+)
+
+var flagNames = [...]string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "fast", "no_auth"}
+
+// Names lists the flags as COMMAND INFO spells them.
+func (f Flags) Names() []string {
+	var names []string
+	for i, name := range flagNames {
+		if f&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Scope says where a command runs.
+type Scope uint8
+
+// Where a command runs. OnKeys and EveryShard run on the leader of a
+// replicated group, Here on the node that was asked.
+const (
+	OnKeys     Scope = iota // on the shard of its keys; through the door when they live in several
+	EveryShard              // through the door, all shards standing
+	EachShard               // on the caller's goroutine, asking one shard after another (no atomicity)
+	Here                    // on the caller's goroutine, without a keyspace
+)
+
+// Keys says which arguments are keys: argument First (the name is 0), then
+// every Step-th up to Last; a negative Last counts from the end. Zero means
+// none.
+type Keys struct{ First, Last, Step int }
+
+// OneKey is the common case: the first argument is the key.
+var OneKey = Keys{First: 1, Last: 1, Step: 1}
+
+// Each calls fn with every key in args.
+func (k Keys) Each(args [][]byte, fn func(key []byte)) {
+	if k.First == 0 {
+		return
+	}
+	last := k.Last
+	if last < 0 {
+		last += len(args)
+	}
+	for i := k.First; i <= last && i < len(args); i += k.Step {
+		fn(args[i])
+	}
+}
+
+// ArgType is what an argument holds; the names are COMMAND DOCS'.
+type ArgType string
+
+// The types of arguments. Duration and Rate are ours; COMMAND DOCS shows them as
+// strings.
+const (
+	Key       ArgType = "key"
+	String    ArgType = "string"
+	Integer   ArgType = "integer"
+	Double    ArgType = "double"
+	Pattern   ArgType = "pattern"
+	UnixTime  ArgType = "unix-time"
+	Duration  ArgType = "duration"
+	PureToken ArgType = "pure-token" // an option without a value
+	OneOf     ArgType = "oneof"
+	Block     ArgType = "block"
+)
+
+// Arg declares one argument. Min and Max bound an Integer, and a Duration in
+// milliseconds; both zero: unbounded.
+type Arg struct {
+	Name     string
+	Type     ArgType
+	Token    string // the option's word; with a value unless Type is PureToken
+	Optional bool
+	Multiple bool
+	Min, Max int64
+	Default  int64  // what an absent option means, for native commands
+	Hint     string // appended to the out-of-range error
+	Args     []Arg  // of OneOf and Block
+}
+
+// words counts the fewest words the argument takes on the wire.
+func (a Arg) words() int {
+	if a.Optional {
+		return 0
+	}
+	n := 0
+	if a.Token != "" && a.Type != PureToken {
+		n = 1
+	}
+	switch a.Type {
+	case Block:
+		for _, sub := range a.Args {
+			n += sub.words()
+		}
+	case OneOf:
+		least := a.Args[0].words()
+		for _, sub := range a.Args[1:] {
+			least = min(least, sub.words())
+		}
+		n += least
+	default:
+		n++
+	}
+	return n
+}
+
+// open says whether the argument may take more words than its fewest.
+func (a Arg) open() bool {
+	if a.Optional || a.Multiple {
+		return true
+	}
+	for _, sub := range a.Args {
+		if sub.open() || (a.Type == OneOf && sub.words() != a.Args[0].words()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Example is a line a user can type and what redis-cli shows for it. A test
+// runs every example in an empty store at a fixed time, each after the ones
+// above it.
+type Example struct{ In, Out string }
+
+// Arity is Redis' arity: the exact number of words including the name, or minus
+// the fewest.
+func (c *Command) Arity() int { return c.arity }
+
+// FullName is the name a user types, container included: "CLIENT ID".
+func (c *Command) FullName() string {
+	if c.parent == "" {
+		return c.Name
+	}
+	return strings.ToUpper(c.parent) + " " + c.Name
+}
+
+// Lower is the name in lower case as Redis' errors and COMMAND show it; a
+// subcommand's is "client|id".
+func (c *Command) Lower() string { return c.lower }
+
+// ID numbers the commands of a table from 0, subcommands included, for counters.
+func (c *Command) ID() int { return c.id }
+
+// OnLeader says whether a replicated group runs it on its leader.
+func (c *Command) OnLeader() bool { return c.Scope != Here }
+
+func (c *Command) countWords(before int) int {
+	n, open := before+1, len(c.Subs) > 0
+	for _, a := range c.Args {
+		n += a.words()
+		open = open || a.open()
+	}
+	if len(c.Subs) > 0 && c.Run == nil {
+		n++
+	}
+	if open {
+		return -n
+	}
+	return n
+}
+
+// takes says whether a call of n words has as many as the command asks for.
+func (c *Command) takes(n int) bool {
+	return n == c.arity || (c.arity < 0 && n >= -c.arity)
+}

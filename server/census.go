@@ -1,0 +1,108 @@
+package server
+
+import (
+	"maps"
+
+	"github.com/limitstore/limitstore/engine"
+	"github.com/limitstore/limitstore/limit"
+	"github.com/limitstore/limitstore/shard"
+)
+
+// census is what the shards and the server have counted, asked for when somebody
+// wants to know: INFO or a scrape. The shards are asked one after another, so it
+// is no atomic picture.
+type census struct {
+	now         limit.Instant // of the latest shard
+	databases   [shard.Databases]population
+	memory      int64 // of records, index and wheels, in bytes
+	expired     int64
+	waiting     []int         // batches in each shard's inbox
+	stats       *engine.Stats // of commands, those of the server included
+	connections int
+	totals      totals
+	watch       watch
+}
+
+// population is the keys of one database.
+type population struct {
+	keys, expires int
+	ttl           int64 // of some keys, summed up, in milliseconds
+	sampled       int64 // how many those are
+}
+
+// averageTTL is an estimate in milliseconds.
+func (p *population) averageTTL() int64 {
+	if p.sampled == 0 {
+		return 0
+	}
+	return p.ttl / p.sampled
+}
+
+// samples is how many keys of a shard's database the average is taken from.
+const samples = 16
+
+// sample adds the time to live of some keys.
+func (p *population) sample(db *shard.Database, now int64) {
+	for i := range uint64(samples) {
+		// Multiples of an odd number with irregular bits lie apart.
+		e, ok := db.Random(i * 0x9e3779b97f4a7c15)
+		if ok && e.Expiry() > now {
+			p.ttl += e.Expiry() - now
+			p.sampled++
+		}
+	}
+}
+
+// census asks everybody.
+func (s *Server) census() *census {
+	c := &census{waiting: make([]int, s.engine.Shards())}
+	for i := range c.waiting {
+		c.waiting[i] = s.engine.Waiting(i)
+	}
+	s.engine.Each(func(i int, ks *shard.Keyspace, _ *engine.Stats) {
+		c.now = max(c.now, ks.Now())
+		c.memory += ks.Memory()
+		c.expired += ks.Stats().Expired
+		ks.Each(func(n int, db *shard.Database) {
+			p := &c.databases[n]
+			p.keys += db.Len()
+			p.expires += db.Expires()
+			p.sample(db, ks.NowMillis())
+		})
+	})
+	c.stats = s.engine.Stats()
+	s.addOwn(c.stats)
+	c.totals, c.connections = s.sum()
+	c.watch = s.watched()
+	return c
+}
+
+// addOwn adds what ran without a shard.
+func (s *Server) addOwn(stats *engine.Stats) {
+	for i := range s.counts.calls {
+		stats.Calls[i] += s.counts.calls[i].Load()
+		stats.Failed[i] += s.counts.failed[i].Load()
+	}
+	s.counts.mu.Lock()
+	defer s.counts.mu.Unlock()
+	for code, n := range s.counts.errors {
+		stats.Errors[code] += n
+	}
+}
+
+// errorReplies is how many replies were errors.
+func (c *census) errorReplies() (n uint64) {
+	for count := range maps.Values(c.stats.Errors) {
+		n += count
+	}
+	return n
+}
+
+// decisions are the limiters' answers.
+func (c *census) decisions() (allowed, denied uint64) {
+	for i := range c.stats.Allowed {
+		allowed += c.stats.Allowed[i]
+		denied += c.stats.Denied[i]
+	}
+	return allowed, denied
+}

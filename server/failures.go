@@ -1,0 +1,101 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/limitstore/limitstore/engine"
+)
+
+// failure names one row of the table of errors.
+type failure uint8
+
+// The errors of connections. Those that Redis 7 has too are Redis 7's, to the
+// letter.
+const (
+	failNoAuth failure = iota
+	failHelloNoAuth
+	failWrongPass
+	failNoPassword
+	failProtoNumber
+	failProtoVersion
+	failHelloOption
+	failClientName
+	failClientInfo
+	failClientInfoOption
+	failClientID
+	failKillID
+	failClientType
+	failNoClient
+	failNoUser
+	failNoCommand
+	failNoKeys
+	failCommandArity
+	failNoShutdown
+	failShutdownSave
+	failShutdownOff
+	failTooManyClients
+)
+
+var failures = [...]engine.ErrorRow{
+	failNoAuth:           {Format: "NOAUTH Authentication required.", When: "a password is set and the client has not given it"},
+	failHelloNoAuth:      {Format: "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time", When: "HELLO without AUTH where a password is set"},
+	failWrongPass:        {Format: "WRONGPASS invalid username-password pair or user is disabled.", When: "the password is wrong, or the user is not \"default\""},
+	failNoPassword:       {Format: "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?", When: "AUTH with a password alone where none is set"},
+	failProtoNumber:      {Format: "ERR Protocol version is not an integer or out of range", When: "HELLO with a version that is no number"},
+	failProtoVersion:     {Format: "NOPROTO unsupported protocol version", When: "HELLO with a version other than 2 and 3"},
+	failHelloOption:      {Format: "ERR Syntax error in HELLO option '%s'", When: "HELLO with an option other than AUTH and SETNAME, or with too few words after one"},
+	failClientName:       {Format: "ERR Client names cannot contain spaces, newlines or special characters.", When: "CLIENT SETNAME or HELLO SETNAME with other bytes than ! to ~"},
+	failClientInfo:       {Format: "ERR %s cannot contain spaces, newlines or special characters.", When: "CLIENT SETINFO with other bytes than ! to ~"},
+	failClientInfoOption: {Format: "ERR Unrecognized option '%s'", When: "CLIENT SETINFO of something other than LIB-NAME and LIB-VER"},
+	failClientID:         {Format: "ERR Invalid client ID", When: "CLIENT LIST ID with something that is no number"},
+	failKillID:           {Format: "ERR client-id should be greater than 0", When: "CLIENT KILL ID with something that is no number above 0"},
+	failClientType:       {Format: "ERR Unknown client type '%s'", When: "CLIENT LIST or CLIENT KILL with a TYPE other than NORMAL, MASTER, REPLICA and PUBSUB"},
+	failNoClient:         {Format: "ERR No such client", When: "CLIENT KILL of an address that is not connected"},
+	failNoUser:           {Format: "ERR No such user '%s'", When: "CLIENT KILL USER with another name than \"default\""},
+	failNoCommand:        {Format: "ERR Invalid command specified", When: "COMMAND GETKEYS of a command that does not exist"},
+	failNoKeys:           {Format: "ERR The command has no key arguments", When: "COMMAND GETKEYS of a command without keys"},
+	failCommandArity:     {Format: "ERR Invalid number of arguments specified for command", When: "COMMAND GETKEYS of a command with too few or too many arguments"},
+	failNoShutdown:       {Format: "ERR No shutdown in progress.", When: "SHUTDOWN ABORT: a shutdown that has begun is not stopped"},
+	failShutdownSave:     {Format: "ERR nothing is kept on disk: use SHUTDOWN or SHUTDOWN NOSAVE", When: "SHUTDOWN SAVE"},
+	failShutdownOff:      {Format: "ERR Errors trying to SHUTDOWN. Check logs.", When: "SHUTDOWN in a program that does not let clients end it"},
+	failTooManyClients:   {Format: "ERR max number of clients reached", When: "one connection more than the limit; it is closed"},
+}
+
+// text is the error as it is sent, with the words filled in.
+func (f failure) text(words ...any) string {
+	if len(words) == 0 {
+		return failures[f].Format
+	}
+	return fmt.Sprintf(failures[f].Format, words...)
+}
+
+// fail replies with an error of the table.
+func fail(c *engine.Call, f failure, words ...any) {
+	c.Out.Error(f.text(words...))
+}
+
+// Errors are the errors of connections, for docs/errors.md.
+func Errors() []engine.ErrorRow {
+	protocol := engine.ErrorRow{
+		Format: "ERR Protocol error: %s",
+		When:   "bytes that are no command: a length that is no number or beyond its limit, an unbalanced quote; the connection is closed",
+	}
+	return append(failures[:], protocol)
+}
+
+// Limits are the limits of connections, for docs/limits.md.
+func Limits() []engine.LimitRow {
+	return []engine.LimitRow{
+		{Name: "connections", Flag: "--max-clients", WhenHit: "the new connection is told so and closed"},
+		{Name: "words of one command", Flag: "--max-args", WhenHit: "protocol error; the connection is closed"},
+		{Name: "bytes of one word", Flag: "--max-value", WhenHit: "protocol error; the connection is closed"},
+		{Name: "bytes received and not yet run", Flag: "--query-buffer", WhenHit: "the connection is closed"},
+		{Name: "bytes of an inline command", Default: "64 KiB", WhenHit: "protocol error; the connection is closed"},
+		{Name: "words of one command before AUTH", Default: "10", WhenHit: "protocol error; the connection is closed"},
+		{Name: "bytes of one word before AUTH", Default: "16 KiB", WhenHit: "protocol error; the connection is closed"},
+		{Name: "time without a byte from the client", Flag: "--idle-timeout", WhenHit: "the connection is closed, to within a second"},
+		{Name: "time in which a client takes none of its replies, or 256 KiB of many", Flag: "--write-timeout", WhenHit: "the connection is closed, to within a second; a TLS handshake has as long"},
+		{Name: "read from a client after a protocol error", Default: "1 s and 1 MiB", WhenHit: "the connection is reset"},
+		{Name: "log lines about one kind of trouble with clients", Default: "1 in 10 s", WhenHit: "they are left out; the next line says how many"},
+	}
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/limitstore/limitstore/engine"
+)
+
+const (
+	// redisVersion is the Redis whose commands and replies are spoken. Clients
+	// choose by it what they send: from 7.0 EXPIRE NX, from 7.2 CLIENT SETINFO.
+	redisVersion = "7.2.4"
+	// since is the limitstore version that brought the commands of this package.
+	since = "0.1.0"
+)
+
+// Commands are the rows of the connection and server chapters. They run only in
+// sessions of this package.
+func Commands() []engine.Command {
+	return slices.Concat(
+		handshakeCommands(), clientCommands(),
+		commandCommands(), infoCommands(), configCommands(), timeCommands(), shutdownCommands(),
+	)
+}
+
+// shownBytes bounds how much of an offending word an error repeats.
+const shownBytes = 128
+
+// shown is a word as an error repeats it.
+func shown(word []byte) string {
+	return string(word[:min(len(word), shownBytes)])
+}

@@ -1,0 +1,136 @@
+package shard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// sizes are the numbers of keys that the benchmarks run with.
+var sizes = []struct {
+	name string
+	keys int
+}{{"keys=1k", 1000}, {"keys=1M", 1_000_000}}
+
+// benchKeys fills a keyspace with buckets and returns the keys in random order.
+func benchKeys(b *testing.B, n int) (*Keyspace, [][]byte) {
+	ks, _ := newTestKeyspace(b, 256)
+	putBuckets(ks.Database(0), 0, n, ks.NowMillis()+1e6)
+	keys := make([][]byte, n)
+	memory := make([]byte, 0, 20*n)
+	for i, at := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
+		memory = fmt.Appendf(memory, "user:%015d", at)
+		keys[i] = memory[20*i:]
+	}
+	return ks, keys
+}
+
+func BenchmarkLookup(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(size.name, func(b *testing.B) {
+			ks, keys := benchKeys(b, size.keys)
+			d := ks.Database(0)
+			i := 0
+			for b.Loop() {
+				if e := d.Lookup(keys[i]); !e.Exists() {
+					b.Fatal("a key is missing")
+				}
+				if i++; i == len(keys) {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPutBucket is what TB.TAKE does to a keyspace: lookup, decision,
+// update.
+func BenchmarkPutBucket(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(size.name, func(b *testing.B) {
+			ks, keys := benchKeys(b, size.keys)
+			i := 0
+			for b.Loop() {
+				take(ks, keys[i])
+				if i++; i == len(keys) {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMiss is the yardstick for the two above: one read of a random cache
+// line in as many bytes as a million keys take.
+func BenchmarkMiss(b *testing.B) {
+	memory := make([]uint64, 90_000_000/8)
+	at, sum := uint64(1), uint64(0)
+	for b.Loop() {
+		at = at*6364136223846793005 + 1442695040888963407 + sum
+		sum += memory[(at>>32)*uint64(len(memory))>>32]
+	}
+	if sum != 0 {
+		b.Fatal("the memory is not zero")
+	}
+}
+
+func BenchmarkCreateDelete(b *testing.B) {
+	ks, keys := benchKeys(b, 1000)
+	d := ks.Database(1)
+	for b.Loop() {
+		e := d.Lookup(keys[0])
+		d.PutInt(&e, ks.NowMillis()+5, 1)
+		d.Delete(&e)
+	}
+}
+
+// BenchmarkGrow makes a million buckets; the time is per bucket.
+func BenchmarkGrow(b *testing.B) {
+	ks, _ := newTestKeyspace(b, 256)
+	n := 0
+	for b.Loop() {
+		if n%1_000_000 == 0 {
+			ks.Database(0).Flush()
+		}
+		putBuckets(ks.Database(0), n, n+1, ks.NowMillis()+1e6)
+		n++
+	}
+}
+
+// BenchmarkSubmitWait is the hand-over of a batch to a shard and back, by one
+// sender and by many.
+func BenchmarkSubmitWait(b *testing.B) {
+	for _, senders := range []int{1, 50} {
+		b.Run(fmt.Sprintf("senders=%d", senders), func(b *testing.B) {
+			s := newShard(b, Config{})
+			b.SetParallelism(senders)
+			if senders == 1 {
+				submitUntil(s, b.Loop)
+				return
+			}
+			b.RunParallel(func(pb *testing.PB) { submitUntil(s, pb.Next) })
+		})
+	}
+}
+
+func submitUntil(s *Shard, more func() bool) {
+	var ticket Ticket
+	batch := &taker{[]byte("user:42")}
+	for more() {
+		ticket.Add(1)
+		s.Submit(batch, &ticket)
+		ticket.Wait()
+	}
+}
+
+func BenchmarkDoor(b *testing.B) {
+	door, _ := newDoor(b, 4, newSharedClock())
+	for _, ids := range [][]int{{0}, {0, 2}, {0, 1, 2, 3}} {
+		b.Run(fmt.Sprintf("shards=%d", len(ids)), func(b *testing.B) {
+			inside := func([]*Keyspace) {}
+			for b.Loop() {
+				door.Through(ids, inside)
+			}
+		})
+	}
+}

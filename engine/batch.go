@@ -65,7 +65,7 @@ func (b *batch) Run(ks *shard.Keyspace) {
 		c.Command, c.Args, c.db, c.ks = q.command, q.args, q.db, ks
 		c.run()
 		b.end()
-		if q.command.Flags&Fast == 0 {
+		if q.command.Flags&Fast == 0 || q.command.Keys.Last != 1 {
 			ks.Tick()
 		}
 	}

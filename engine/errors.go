@@ -28,7 +28,6 @@ const (
 	InvalidCursor
 	StringTooLong
 	KeyTooLong
-	OutOfMemory
 	OutOfRange
 	BadDuration
 	DurationRange
@@ -78,7 +77,6 @@ var Errors = [...]ErrorRow{
 	InvalidCursor:     {"ERR invalid cursor", "SCAN with a cursor that is not a number"},
 	StringTooLong:     {"ERR string exceeds maximum allowed size (proto-max-bulk-len)", "a value would grow beyond the bulk limit"},
 	KeyTooLong:        {"ERR key is longer than %d bytes", "a key longer than the key limit; nothing was changed"},
-	OutOfMemory:       {"OOM command not allowed when used memory > 'maxmemory'.", "memory is full and nothing can be given up"},
 	OutOfRange:        {"ERR %s must be between %d and %d%s", "a number of a limiter command is out of its range or not an integer; a hint may follow"},
 	BadDuration:       {"ERR bad %s '%s': use <n>ms|s|m|h|d|w, or a bare number of seconds", "a period, window or wait is not a duration, or does not come out in whole milliseconds"},
 	DurationRange:     {"ERR %s must be between 1ms and 3650d", "a period, window or wait is zero or too long"},

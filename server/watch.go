@@ -111,7 +111,7 @@ func (s *Server) lookAt(c *conn) reason {
 		return open
 	}
 	c.seen.idle++
-	if c.seen.idle == slimAfter && c.wide.Load() {
+	if c.seen.idle >= slimAfter && c.wide.Load() {
 		_ = c.raw.SetReadDeadline(longAgo()) // see nudged
 	}
 	switch {

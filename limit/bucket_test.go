@@ -117,11 +117,7 @@ func TestBucketTimelines(t *testing.T) {
 			TB 36501 1 1d
 			1d    TAKE 2          ErrClear   -            -       -`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			if runTimeline(t, text) == 0 {
-				t.Fatal("nothing ran")
-			}
-		})
+		t.Run(name, func(t *testing.T) { runTimeline(t, text) })
 	}
 }
 

@@ -91,11 +91,7 @@ func TestFixedTimelines(t *testing.T) {
 			-100y59s       HIT 1   yes       1           1s
 			-100y1m        HIT 1   yes       2           1m`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			if runTimeline(t, text) == 0 {
-				t.Fatal("nothing ran")
-			}
-		})
+		t.Run(name, func(t *testing.T) { runTimeline(t, text) })
 	}
 }
 

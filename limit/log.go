@@ -1,6 +1,9 @@
 package limit
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Log is a sliding window log.
 //
@@ -234,7 +237,7 @@ func (l *Log) look(now Instant, span time.Duration) (v sight, err error) {
 	v.at, v.span = now, span
 	v.live = firstAfter(l.Hits, millis(now-Instant(span)))
 	v.base = l.sumBefore(v.live)
-	if used := l.used(v); used < 0 || used > MaxLogLimit {
+	if used := l.used(v); used < 0 || used > MaxLogLimit || v.base < 0 || v.base > maxSum-used {
 		return v, ErrState
 	}
 	return v, nil
@@ -313,6 +316,10 @@ func firstReaching(hits []Hit, low int, sum int64) int {
 	}
 	return low
 }
+
+// maxSum is the largest Sum to which a hit can be added. At the highest limit and
+// the shortest window a log gets there after 2900 years without a pause.
+const maxSum = math.MaxInt64 - MaxLogLimit
 
 // maxMillis is MaxInstant in milliseconds, rounded up.
 const maxMillis = uint64(MaxInstant)/uint64(time.Millisecond) + 1

@@ -81,11 +81,7 @@ func TestLogTimelines(t *testing.T) {
 			-100y9.9999s    HIT 1   1        yes       0           9.9991s
 			-100y10s        HIT 1   1        yes       0           10s`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			if runTimeline(t, text) == 0 {
-				t.Fatal("nothing ran")
-			}
-		})
+		t.Run(name, func(t *testing.T) { runTimeline(t, text) })
 	}
 }
 

@@ -71,11 +71,7 @@ func TestQueueTimelines(t *testing.T) {
 			0s      TAKE 1    no         90y
 			0s      TAKE 10   ErrClear   -`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			if runTimeline(t, text) == 0 {
-				t.Fatal("nothing ran")
-			}
-		})
+		t.Run(name, func(t *testing.T) { runTimeline(t, text) })
 	}
 }
 

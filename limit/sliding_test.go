@@ -85,11 +85,7 @@ func TestSlidingTimelines(t *testing.T) {
 			-100y15s   HIT 4   0 + 0    yes       0           105s
 			-100y90s   HIT 2   2 + 0    yes       0           90s`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			if runTimeline(t, text) == 0 {
-				t.Fatal("nothing ran")
-			}
-		})
+		t.Run(name, func(t *testing.T) { runTimeline(t, text) })
 	}
 }
 

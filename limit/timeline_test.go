@@ -55,6 +55,9 @@ func runTimeline(t *testing.T, text string) (calls int) {
 			calls++
 		}
 	}
+	if calls == 0 {
+		t.Fatal("a timeline without calls")
+	}
 	return calls
 }
 

@@ -254,20 +254,40 @@ func (g *logTwin) forget(ms Instant) {
 	g.hits = kept
 }
 
-// windowRun draws calls for a window limiter and its twin and holds one against
-// the other.
-func windowRun(t *rapid.T, l limiter, redraw func(), window func() time.Duration,
-	twin func(Instant, string, int64) (answer, error),
-) {
+// traffic is where the parameters and calls of a run come from: hostile, with all
+// edges, or dense, where windows fill up and no call is an error.
+type traffic struct {
+	limits, costs, steps *rapid.Generator[int64]
+	windows              *rapid.Generator[time.Duration]
+}
+
+func drawTraffic(t *rapid.T) traffic {
+	if rapid.Bool().Draw(t, "hostile") {
+		return traffic{
+			limits: wild(), windows: wildPeriods(), steps: steps(time.Second),
+			costs: rapid.OneOf(rapid.Int64Range(1, 5), wild()),
+		}
+	}
+	const window = 20 * time.Millisecond
+	return traffic{
+		limits: rapid.Int64Range(1, 12), costs: rapid.Int64Range(1, 5),
+		windows: rapid.SampledFrom([]time.Duration{window, window, window / 2, 2 * window, 2*window + time.Millisecond}),
+		steps:   rapid.OneOf(rapid.Int64Range(0, int64(window)/4), rapid.Int64Range(-int64(window), 2*int64(window))),
+	}
+}
+
+// run draws calls for a window limiter and its twin and holds one against the
+// other.
+func (f traffic) run(t *rapid.T, l limiter, redraw func(), twin func(Instant, string, int64) (answer, error)) {
 	redraw()
 	now := rapid.SampledFrom([]Instant{noon, 0, -MaxInstant, MaxInstant}).Draw(t, "start")
-	for i := range rapid.IntRange(1, 60).Draw(t, "calls") {
-		if rapid.IntRange(0, 7).Draw(t, "change") == 0 {
+	for i := range rapid.IntRange(1, 80).Draw(t, "calls") {
+		if rapid.IntRange(0, 9).Draw(t, "change") == 0 {
 			redraw()
 		}
-		now += Instant(steps(window()).Draw(t, "step"))
-		op := rapid.SampledFrom([]string{"HIT", "HIT", "HIT", "PEEK", "GIVE"}).Draw(t, "op")
-		cost := rapid.OneOf(rapid.Int64Range(1, 5), rapid.Int64Range(1, 5), wild()).Draw(t, "cost")
+		now += Instant(f.steps.Draw(t, "step"))
+		op := rapid.SampledFrom([]string{"HIT", "HIT", "HIT", "HIT", "PEEK", "GIVE"}).Draw(t, "op")
+		cost := f.costs.Draw(t, "cost")
 		label := fmt.Sprintf("call %d: %s %d at %d of %+v", i, op, cost, now, l)
 		want, wantErr := twin(now, op, cost)
 		got, err := obey(t, label, l, now, op, cost)
@@ -279,36 +299,29 @@ func windowRun(t *rapid.T, l limiter, redraw func(), window func() time.Duration
 
 func TestFixedTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, twin := &fixedLimiter{}, &fixedTwin{}
-		windowRun(t, l, func() {
-			l.limit, l.window = wild().Draw(t, "limit"), wildPeriods().Draw(t, "window")
+		l, twin, from := &fixedLimiter{}, &fixedTwin{}, drawTraffic(t)
+		from.run(t, l, func() {
+			l.limit, l.window = from.limits.Draw(t, "limit"), from.windows.Draw(t, "window")
 			l.first = rapid.Bool().Draw(t, "first")
-		}, func() time.Duration { return l.window }, func(now Instant, op string, cost int64) (answer, error) {
-			return twin.call(l, now, op, cost)
-		})
+		}, func(now Instant, op string, cost int64) (answer, error) { return twin.call(l, now, op, cost) })
 	})
 }
 
 func TestSlidingTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, twin := &slidingLimiter{}, &slidingTwin{}
-		windowRun(t, l, func() {
-			l.limit, l.window = wild().Draw(t, "limit"), wildPeriods().Draw(t, "window")
-		}, func() time.Duration { return l.window }, func(now Instant, op string, cost int64) (answer, error) {
-			return twin.call(l, now, op, cost)
-		})
+		l, twin, from := &slidingLimiter{}, &slidingTwin{}, drawTraffic(t)
+		from.run(t, l, func() {
+			l.limit, l.window = from.limits.Draw(t, "limit"), from.windows.Draw(t, "window")
+		}, func(now Instant, op string, cost int64) (answer, error) { return twin.call(l, now, op, cost) })
 	})
 }
 
 func TestLogTwin(t *testing.T) {
-	limits := rapid.OneOf(rapid.Int64Range(1, 12), rapid.Int64Range(1, 60), rapid.Int64Range(1, MaxLogLimit),
-		rapid.SampledFrom([]int64{0, -1, MaxLogLimit, MaxLogLimit + 1, MaxTokens + 1}))
 	rapid.Check(t, func(t *rapid.T) {
-		l, twin := &logLimiter{}, &logTwin{}
-		windowRun(t, l, func() {
-			l.limit, l.window = limits.Draw(t, "limit"), wildPeriods().Draw(t, "window")
-		}, func() time.Duration { return l.window }, func(now Instant, op string, cost int64) (answer, error) {
-			return twin.call(l, now, op, cost)
-		})
+		l, twin, from := &logLimiter{}, &logTwin{}, drawTraffic(t)
+		limits := rapid.OneOf(from.limits, rapid.SampledFrom([]int64{1, 5, 60, MaxLogLimit, MaxLogLimit + 1}))
+		from.run(t, l, func() {
+			l.limit, l.window = limits.Draw(t, "limit"), from.windows.Draw(t, "window")
+		}, func(now Instant, op string, cost int64) (answer, error) { return twin.call(l, now, op, cost) })
 	})
 }

@@ -65,9 +65,12 @@ func TestConversationsAreRedis(t *testing.T) {
 func TestMixedConversationsAreRedis(t *testing.T) {
 	theirs := startRedis(t, "--requirepass", "secret", "--proto-max-bulk-len", "67108864")
 	ours := newRig(t, func(s *setup) { s.Password = "secret" }).addr
-	// How many others there are to kill depends on how fast they went.
 	short := slices.DeleteFunc(slices.Clone(conversations), func(say string) bool {
-		return len(say) > 200 || strings.Contains(say, "SKIPME yes") || strings.Contains(say, "SKIPME no")
+		// How many others there are to kill depends on how fast they went. And when
+		// RESET logs a client out that was just sent a list, redis-server 7.0.15 counts
+		// the list against the 1024 bytes of a stranger, means to close the connection
+		// ("scheduled to be closed ASAP" in its log), and now and then never does.
+		return len(say) > 200 || strings.Contains(say, "SKIPME yes") || strings.Contains(say, "SKIPME no") || strings.Contains(say, "RESET")
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		say := strings.Join(rapid.SliceOfN(rapid.SampledFrom(short), 1, 4).Draw(rt, "say"), "\r\n")

@@ -167,6 +167,7 @@ func TestNoIdleTimeout(t *testing.T) {
 	r := newRig(t)
 	c := r.call()
 	c.do("PING")
+	r.settled()
 	r.visits(100_000)
 	if got := c.do("PING"); got != "+PONG\r\n" {
 		t.Errorf("after a day it is told %q", got)

@@ -75,7 +75,7 @@ func isStandard(name string) bool {
 		return false
 	}
 	_, ours := arrows[name]
-	return !ours && !slices.Contains([]string{"replication", "client", "gateway", "bench"}, first)
+	return !ours && !slices.Contains([]string{"replication", "client", "gateway", "bench", "redistest"}, first)
 }
 
 // within says whether name is one of the allowed packages or below one.

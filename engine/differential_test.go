@@ -11,6 +11,7 @@ import (
 
 	"github.com/limitstore/limitstore/clock"
 	"github.com/limitstore/limitstore/limit"
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/shard"
 	"pgregory.net/rapid"
 )
@@ -20,7 +21,7 @@ import (
 func TestLikeRedis(t *testing.T) {
 	redis := startRedis(t)
 	for _, proto := range []int{2, 3} {
-		redis.send(t, request("HELLO", strconv.Itoa(proto)))
+		redis.send(t, redistest.Request("HELLO", strconv.Itoa(proto)))
 		for _, focus := range []struct {
 			name  string
 			forms []form
@@ -45,7 +46,7 @@ func TestLikeRedis(t *testing.T) {
 
 // newDeskNow is a desk whose clock stands where redis-server's does.
 func newDeskNow(t *testing.T, redis *redisServer, shards, proto int) *desk {
-	_, now, _ := redis.timed(t, request("PING"))
+	_, now, _ := redis.timed(t, redistest.Request("PING"))
 	d, err := makeDesk(shards, now)
 	if err != nil {
 		t.Fatal(err)
@@ -197,10 +198,10 @@ func (b *comparison) run(t *rapid.T, words []string) {
 		return
 	}
 	if name == "DBSIZE" { // both have collected what expired once it was asked for
-		b.timed(t, request(append([]string{"EXISTS"}, drawn["k"]...)...))
+		b.timed(t, redistest.Request(append([]string{"EXISTS"}, drawn["k"]...)...))
 	}
 	b.partial = b.partial || name == "APPEND" || name == "SETRANGE"
-	theirs, ours := b.timed(t, request(words...))
+	theirs, ours := b.timed(t, redistest.Request(words...))
 	for i, reply := range ours {
 		if bytes.Equal(reply, theirs) {
 			continue
@@ -227,12 +228,12 @@ func (b *comparison) timed(t *rapid.T, raw []byte) (theirs []byte, ours [][]byte
 // other puts something into a key that is no string: a list there, a limiter
 // here, with one and the same expiry.
 func (b *comparison) other(t *rapid.T, key string) {
-	b.timed(t, request("DEL", key))
+	b.timed(t, redistest.Request("DEL", key))
 	for _, d := range b.desks {
-		d.raw(t, request("FW.HIT", key, "5", "3650d", "ANCHOR", "FIRST"))
+		d.raw(t, redistest.Request("FW.HIT", key, "5", "3650d", "ANCHOR", "FIRST"))
 	}
-	until := string(b.desks[0].raw(t, request("PEXPIRETIME", key)))
-	b.redis.send(t, request("RPUSH", key, "x"), request("PEXPIREAT", key, strings.Trim(until, ":\r\n")))
+	until := string(b.desks[0].raw(t, redistest.Request("PEXPIRETIME", key)))
+	b.redis.send(t, redistest.Request("RPUSH", key, "x"), redistest.Request("PEXPIREAT", key, strings.Trim(until, ":\r\n")))
 }
 
 // refused says whether the command would change the expiry of a limiter. Redis
@@ -242,10 +243,10 @@ func (b *comparison) refused(t *rapid.T, name string, words []string) bool {
 		return false
 	}
 	for _, d := range b.desks {
-		if !bytes.HasPrefix(d.raw(t, request("TYPE", words[1])), []byte("+limit")) {
+		if !bytes.HasPrefix(d.raw(t, redistest.Request("TYPE", words[1])), []byte("+limit")) {
 			return false
 		}
-		if reply := d.raw(t, request(words...)); reply[0] != '-' {
+		if reply := d.raw(t, redistest.Request(words...)); reply[0] != '-' {
 			t.Fatalf("%q on a limiter: %q", words, reply)
 		}
 	}
@@ -254,7 +255,7 @@ func (b *comparison) refused(t *rapid.T, name string, words []string) bool {
 
 // scan walks through all keys everywhere and compares what was found.
 func (b *comparison) scan(t *rapid.T, words []string) {
-	theirs, ours := b.timed(t, request(words...))
+	theirs, ours := b.timed(t, redistest.Request(words...))
 	for i, reply := range ours {
 		if theirs[0] == '-' || reply[0] == '-' {
 			if !bytes.Equal(reply, theirs) {
@@ -275,15 +276,15 @@ func (b *comparison) scan(t *rapid.T, words []string) {
 func walkAll(reply []byte, words []string, ask func([]byte) []byte) (keys []string) {
 	for {
 		in := bufio.NewReader(bytes.NewReader(bytes.TrimPrefix(reply, []byte("*2\r\n"))))
-		head, _ := appendReply(nil, in)
-		found, _ := appendReply(nil, in)
+		head, _ := redistest.AppendReply(nil, in)
+		found, _ := redistest.AppendReply(nil, in)
 		keys = append(keys, elements(found)...)
 		cursor := strings.Split(string(head), "\r\n")[1]
 		if cursor == "0" {
 			slices.Sort(keys)
 			return keys
 		}
-		reply = ask(request(append([]string{words[0], cursor}, words[2:]...)...))
+		reply = ask(redistest.Request(append([]string{words[0], cursor}, words[2:]...)...))
 	}
 }
 

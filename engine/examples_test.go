@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/limitstore/limitstore/redistest"
+)
 
 // Every example of every row is true: it is run as a user would type it, in an
 // empty store for each command, at the time the desk starts at.
@@ -9,7 +13,7 @@ func TestExamples(t *testing.T) {
 		t.Run(row.FullName(), func(t *testing.T) {
 			d := newDesk(t, 1)
 			for _, x := range row.Examples {
-				if got := d.do(splitLine(t, x.In)...); got != x.Out {
+				if got := d.do(redistest.Words(t, x.In)...); got != x.Out {
 					t.Errorf("> %s\ngot:\n%s\nwant:\n%s", x.In, got, x.Out)
 				}
 			}

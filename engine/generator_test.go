@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/limitstore/limitstore/redistest"
 	"pgregory.net/rapid"
 )
 
@@ -176,7 +177,7 @@ func (d *desk) play(program []pipeline, single bool) (replies []string) {
 // split takes a pipeline's replies apart.
 func split(b []byte) (replies []string) {
 	for len(b) > 0 {
-		_, rest := show(b, "")
+		_, rest := redistest.Show(b)
 		replies = append(replies, string(b[:len(b)-len(rest)]))
 		b = rest
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/limitstore/limitstore/redistest"
 	"pgregory.net/rapid"
 )
 
@@ -112,7 +113,7 @@ func TestGlobLikeRedis(t *testing.T) {
 		for _, key := range keys {
 			set = append(set, key, "")
 		}
-		redis.send(t, request("FLUSHALL"), request(set...))
+		redis.send(t, redistest.Request("FLUSHALL"), redistest.Request(set...))
 		for range 20 {
 			pattern := globPattern.Draw(t, "pattern")
 			w := every(1)
@@ -123,7 +124,7 @@ func TestGlobLikeRedis(t *testing.T) {
 					got = append(got, key)
 				}
 			}
-			want := elements(redis.send(t, request("KEYS", pattern))[0])
+			want := elements(redis.send(t, redistest.Request("KEYS", pattern))[0])
 			slices.Sort(got)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {

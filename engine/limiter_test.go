@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -41,7 +42,7 @@ func timeline(t *testing.T, steps ...step) {
 // with spaces between, an error as it is.
 func (d *desk) brief(t *testing.T, line string) string {
 	t.Helper()
-	d.queue(splitLine(t, line)...)
+	d.queue(redistest.Words(t, line)...)
 	text, rest := brief(d.flush())
 	if len(rest) != 0 {
 		t.Fatalf("%s: more than one reply: %q", line, rest)
@@ -237,7 +238,7 @@ func TestHotCommandsDoNotAllocate(t *testing.T) {
 			d := newDesk(t, 1)
 			session := d.engine.NewSession(nil, io.Discard)
 			var words [][]byte
-			for _, w := range splitLine(t, line) {
+			for _, w := range redistest.Words(t, line) {
 				words = append(words, []byte(w))
 			}
 			row, refusal := d.engine.table.Resolve(words)

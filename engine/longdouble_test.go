@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/limitstore/limitstore/redistest"
 	"pgregory.net/rapid"
 )
 
@@ -94,7 +95,7 @@ func TestLongDoubleLikeRedis(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range 20 {
 			a, b := decimals.Draw(t, "a"), decimals.Draw(t, "b")
-			reply := redis.send(t, request("SET", "k", a), request("INCRBYFLOAT", "k", b))[1]
+			reply := redis.send(t, redistest.Request("SET", "k", a), redistest.Request("INCRBYFLOAT", "k", b))[1]
 			sum, ok := addText(a, b)
 			if want := fmt.Sprintf("$%d\r\n%s\r\n", len(sum), sum); (ok && string(reply) != want) || (!ok && reply[0] != '-') {
 				t.Fatalf("%s + %s\nredis: %q\nours:  %q %v", a, b, reply, sum, ok)

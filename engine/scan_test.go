@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/shard"
 	"pgregory.net/rapid"
 )
 
 // scanOnce makes one call of SCAN and returns the next cursor and the keys.
 func scanOnce(t fataler, d *desk, cursor string, options ...string) (string, []string) {
-	reply := string(d.raw(t, request(append([]string{"SCAN", cursor}, options...)...)))
+	reply := string(d.raw(t, redistest.Request(append([]string{"SCAN", cursor}, options...)...)))
 	words := strings.Split(reply, "\r\n")
 	if words[0] != "*2" || len(words) < 4 {
 		t.Fatalf("SCAN %s %q replied %q", cursor, options, reply)
@@ -92,7 +93,7 @@ func TestKeysListsAll(t *testing.T) {
 	const n = 5 * walkStretch
 	fill(d, "k", n)
 	fill(d, "other", 10)
-	got := elements(d.raw(t, request("KEYS", "k:*")))
+	got := elements(d.raw(t, redistest.Request("KEYS", "k:*")))
 	slices.Sort(got)
 	var want []string
 	for i := range n {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/limitstore/limitstore/redistest"
 	"pgregory.net/rapid"
 )
 
@@ -110,13 +111,13 @@ func shown(t *testing.T) (lines [][]string) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if call, ok := strings.CutPrefix(line, "> "); ok {
-				lines = append(lines, splitLine(t, strings.TrimSpace(call)))
+				lines = append(lines, redistest.Words(t, strings.TrimSpace(call)))
 			}
 		}
 	}
 	for _, row := range rowsOf(t) {
 		for _, x := range row.Examples {
-			lines = append(lines, splitLine(t, x.In))
+			lines = append(lines, redistest.Words(t, x.In))
 		}
 	}
 	return lines

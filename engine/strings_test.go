@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -77,7 +78,7 @@ func TestValueLimit(t *testing.T) {
 		{"SETRANGE k 10 x", tooLong}, {"SETRANGE k 9 xy", tooLong}, {"SETRANGE none 9223372036854775807 x", tooLong},
 		{"GET k", `"123456789x"`}, {"EXISTS none", "(integer) 0"},
 	} {
-		if got := d.do(splitLine(t, v.in)...); got != v.out {
+		if got := d.do(redistest.Words(t, v.in)...); got != v.out {
 			t.Errorf("%s: %s, want %s", v.in, got, v.out)
 		}
 	}
@@ -156,7 +157,7 @@ func TestReadingChangesNothing(t *testing.T) {
 		"DEL none", "GETDEL none", "EXPIRE text 50 NX", "EXPIRE text 50 GT", "PERSIST number", "RENAMENX text number", "RENAME text text", "SETRANGE text 0 \"\"",
 		"INCR text", "INCRBY number x", "INCREX number UBOUND 17", "INCREX none XX", "INCREX number BYFLOAT 1 UBOUND 1",
 	} {
-		d.do(splitLine(t, line)...)
+		d.do(redistest.Words(t, line)...)
 		if n := len(effects.Bytes()); n != 0 {
 			t.Errorf("%s wrote %d bytes of effects", line, n)
 			effects.Reset()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/limitstore/limitstore/clock"
 	"github.com/limitstore/limitstore/limit"
-	"github.com/limitstore/limitstore/resp"
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -70,7 +70,7 @@ func (d *desk) flush() []byte {
 // do runs one command and returns its reply as redis-cli shows it.
 func (d *desk) do(args ...string) string {
 	d.queue(args...)
-	text, rest := show(d.flush(), "")
+	text, rest := redistest.Show(d.flush())
 	if len(rest) != 0 {
 		panic(fmt.Sprintf("%q: more than one reply: %q", args, rest))
 	}
@@ -117,7 +117,7 @@ func play(t *testing.T, lines []string) {
 			d.session.SetProto(n)
 		case word == ">":
 			want, used := expectation(lines[i+1:])
-			if got := d.do(splitLine(t, rest)...); got != want {
+			if got := d.do(redistest.Words(t, rest)...); got != want {
 				t.Errorf("line %d: %s\ngot:\n%s\nwant:\n%s", i+1, rest, got, want)
 			}
 			i += used
@@ -150,114 +150,4 @@ func (d *desk) at(t *testing.T, when string) {
 		t.Fatal(err)
 	}
 	d.clock.Set(limit.Instant(ms * int64(time.Millisecond)))
-}
-
-// splitLine splits a line as redis-cli does; the wire's inline form has the same
-// rules.
-func splitLine(t *testing.T, line string) []string {
-	r := resp.NewReader(strings.NewReader(line+"\r\n"), resp.DefaultLimits())
-	if err := r.Fill(); err != nil {
-		t.Fatal(err)
-	}
-	args, err := r.Next()
-	if err != nil {
-		t.Fatalf("%q: %v", line, err)
-	}
-	words := make([]string, len(args))
-	for i, a := range args {
-		words[i] = string(a)
-	}
-	return words
-}
-
-// show renders the first reply in b as redis-cli does, and returns what follows
-// it.
-func show(b []byte, indent string) (string, []byte) {
-	head, rest, ok := bytes.Cut(b, []byte("\r\n"))
-	if !ok || len(head) == 0 {
-		panic(fmt.Sprintf("not a reply: %q", b))
-	}
-	text := string(head[1:])
-	switch head[0] {
-	case '+':
-		return text, rest
-	case '-':
-		return "(error) " + text, rest
-	case ':':
-		return "(integer) " + text, rest
-	case ',':
-		return "(double) " + text, rest
-	case '#':
-		return map[string]string{"t": "(true)", "f": "(false)"}[text], rest
-	case '_':
-		return "(nil)", rest
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		panic(fmt.Sprintf("not a reply: %q", b))
-	}
-	switch head[0] {
-	case '$', '=':
-		if n < 0 {
-			return "(nil)", rest
-		}
-		return quote(rest[:n]), rest[n+2:]
-	case '*', '~', '>':
-		return showAll(rest, n, indent, ") ", 1)
-	case '%':
-		return showAll(rest, n, indent, "# ", 2)
-	}
-	panic(fmt.Sprintf("not a reply: %q", b))
-}
-
-// showAll renders n elements, or n pairs, numbered.
-func showAll(b []byte, n int, indent, mark string, per int) (string, []byte) {
-	if n < 0 {
-		return "(nil)", b
-	}
-	if n == 0 {
-		return map[int]string{1: "(empty array)", 2: "(empty hash)"}[per], b
-	}
-	width := len(strconv.Itoa(n))
-	var out []string
-	for i := 1; i <= n; i++ {
-		label := fmt.Sprintf("%*d%s", width, i, mark)
-		deeper := indent + strings.Repeat(" ", len(label))
-		var element string
-		element, b = show(b, deeper)
-		if per == 2 {
-			var value string
-			value, b = show(b, deeper)
-			element += " => " + value
-		}
-		if i > 1 {
-			label = indent + label
-		}
-		out = append(out, label+element)
-	}
-	return strings.Join(out, "\n"), b
-}
-
-// quote writes a bulk string as redis-cli does.
-func quote(b []byte) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, c := range b {
-		switch {
-		case c == '"' || c == '\\':
-			out.WriteString(`\` + string(rune(c)))
-		case c == '\n':
-			out.WriteString(`\n`)
-		case c == '\r':
-			out.WriteString(`\r`)
-		case c == '\t':
-			out.WriteString(`\t`)
-		case c < 32 || c > 126:
-			fmt.Fprintf(&out, `\x%02x`, c)
-		default:
-			out.WriteByte(c)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
 }

@@ -1,72 +1,16 @@
 package resp_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/resp"
 	"pgregory.net/rapid"
 )
-
-// startRedis starts a redis-server on a free loopback port and returns its
-// address. Without one installed the test fails: a comparison that is passed over
-// compares nothing.
-func startRedis(t *testing.T, options ...string) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("this test compares with redis-server, which is not on PATH: install it (Debian: apt-get install redis-server)")
-	}
-	for range 5 {
-		if address, ok := tryRedis(t, path, options); ok {
-			return address
-		}
-	}
-	t.Fatal("redis-server found no free port in five tries")
-	return ""
-}
-
-// tryRedis starts the server on a port that was free a moment ago; false if it
-// ended at once, because somebody else was faster.
-func tryRedis(t *testing.T, path string, options []string) (address string, ok bool) {
-	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = free.Addr().String()
-	_, port, _ := net.SplitHostPort(address)
-	free.Close()
-
-	options = append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, options...)
-	server := exec.Command(path, options...)
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(lines.Text(), "Ready to accept connections") {
-			t.Cleanup(func() { stop(server, out) })
-			return address, true
-		}
-	}
-	_ = server.Wait()
-	return "", false
-}
-
-func stop(server *exec.Cmd, out io.Reader) {
-	_ = server.Process.Kill()
-	_, _ = io.Copy(io.Discard, out)
-	_ = server.Wait()
-}
 
 // fataler is what *testing.T and *rapid.T have in common here.
 type fataler interface{ Fatal(...any) }
@@ -149,7 +93,7 @@ func unknown(args []string) string {
 // 2^31-1), and a line too long whose end is there before Redis looks. For the last
 // reason the long streams go without the PING.
 func TestRepliesAndClosesAsRedis(t *testing.T) {
-	address := startRedis(t, "--proto-max-bulk-len", "64mb")
+	address := redistest.Start(t, "--proto-max-bulk-len", "64mb")
 	ours := map[string]bool{
 		"arguments: one over the limit": true, "arguments: a null byte": true, "inline, a null byte is a byte": true,
 		"inline, longest": true, "inline, too long though it ends": true,
@@ -173,8 +117,8 @@ func TestRepliesAndClosesAsRedis(t *testing.T) {
 }
 
 func TestAnyStreamIsAnsweredAsByRedis(t *testing.T) {
-	open := startRedis(t, "--proto-max-bulk-len", "64mb")
-	locked := startRedis(t, "--proto-max-bulk-len", "64mb", "--requirepass", "secret")
+	open := redistest.Start(t, "--proto-max-bulk-len", "64mb")
+	locked := redistest.Start(t, "--proto-max-bulk-len", "64mb", "--requirepass", "secret")
 	rapid.Check(t, func(t *rapid.T) {
 		frames := rapid.SliceOfN(rapid.OneOf(anyKnown(), anyKnown(), anyTyped(), anyBroken()), 0, 8)
 		text := strings.Join(frames.Draw(t, "frames"), "")
@@ -202,7 +146,7 @@ func anyKnown() *rapid.Generator[string] {
 }
 
 func TestUnauthenticatedAsRedis(t *testing.T) {
-	address := startRedis(t, "--requirepass", "secret")
+	address := redistest.Start(t, "--requirepass", "secret")
 	echo := func(n int) string { return fmt.Sprintf("*2\r\n$4\r\nECHO\r\n$%d\r\n%s\r\n", n, strings.Repeat("x", n)) }
 	for _, text := range []string{
 		"PING\r\n", echo(16384), echo(16385)[:30], "*10\r\n$4\r\nPING\r\n", "*11\r\n$4\r\nPING\r\n", "*-1\r\nPING\r\n",
@@ -217,7 +161,7 @@ func TestUnauthenticatedAsRedis(t *testing.T) {
 // DEBUG PROTOCOL makes Redis send one value of the type asked for; the values are
 // those in debug.c.
 func TestTypesAreWrittenAsRedisWritesThem(t *testing.T) {
-	address := startRedis(t, "--enable-debug-command", "yes")
+	address := redistest.Start(t, "--enable-debug-command", "yes")
 	for kind, write := range map[string]func(w *resp.Writer){
 		"string":   func(w *resp.Writer) { w.BulkString("Hello World") },
 		"integer":  func(w *resp.Writer) { w.Int(12345) },
@@ -253,7 +197,7 @@ func bools(w *resp.Writer, n int64) {
 
 // A push message and a null array come from commands of their own.
 func TestPushAndNullArrayAsRedis(t *testing.T) {
-	address := startRedis(t)
+	address := redistest.Start(t)
 	for proto, hello := range map[int]string{resp.RESP2: "", resp.RESP3: "HELLO 3\r\n"} {
 		var w resp.Writer
 		w.Reset(proto)

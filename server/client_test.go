@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/limitstore/limitstore/redistest"
 )
 
 // line is CLIENT LIST's line about one connection, by field.
@@ -49,7 +51,7 @@ func TestClientInfo(t *testing.T) {
 
 // TestClientInfoKnowsRedisFields keeps parsers happy that know Redis' fields.
 func TestClientInfoKnowsRedisFields(t *testing.T) {
-	theirs := line(t, callAt(t, startRedis(t)).do("CLIENT INFO"))
+	theirs := line(t, callAt(t, redistest.Start(t)).do("CLIENT INFO"))
 	// Added by Redis after 7.0: 7.2, and 8.0.
 	for _, name := range []string{"lib-name", "lib-ver", "tot-net-in", "tot-net-out", "tot-cmds"} {
 		theirs[name] = ""

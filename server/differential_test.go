@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/limitstore/limitstore/redistest"
 	"pgregory.net/rapid"
 )
 
@@ -49,7 +50,7 @@ func steady(raw string) string {
 func TestConversationsAreRedis(t *testing.T) {
 	for _, access := range []struct{ name, password string }{{"open", ""}, {"password", "secret"}} {
 		t.Run(access.name, func(t *testing.T) {
-			theirs := startRedis(t, "--requirepass", access.password, "--proto-max-bulk-len", "67108864")
+			theirs := redistest.Start(t, "--requirepass", access.password, "--proto-max-bulk-len", "67108864")
 			ours := newRig(t, func(s *setup) { s.Password = access.password }).addr
 			for _, say := range conversations {
 				got, want := converse(t, ours, say), converse(t, theirs, say)
@@ -63,7 +64,7 @@ func TestConversationsAreRedis(t *testing.T) {
 
 // TestMixedConversationsAreRedis says several of them in one breath.
 func TestMixedConversationsAreRedis(t *testing.T) {
-	theirs := startRedis(t, "--requirepass", "secret", "--proto-max-bulk-len", "67108864")
+	theirs := redistest.Start(t, "--requirepass", "secret", "--proto-max-bulk-len", "67108864")
 	ours := newRig(t, func(s *setup) { s.Password = "secret" }).addr
 	short := slices.DeleteFunc(slices.Clone(conversations), func(say string) bool {
 		// How many others there are to kill depends on how fast they went. And when

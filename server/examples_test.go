@@ -1,14 +1,12 @@
 package server
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/limitstore/limitstore/engine"
+	"github.com/limitstore/limitstore/redistest"
 )
 
 // TestExamples runs what every row shows, each row on a new server and a new
@@ -18,8 +16,8 @@ func TestExamples(t *testing.T) {
 		t.Run(row.FullName(), func(t *testing.T) {
 			c := newRig(t, func(s *setup) { s.shards = 1 }).call()
 			for _, x := range row.Examples {
-				c.send(request(splitLine(t, x.In)...))
-				if got, _ := shownAs(t, c.reply(), ""); got != x.Out {
+				c.send(request(redistest.Words(t, x.In)...))
+				if got, _ := redistest.Show([]byte(c.reply())); got != x.Out {
 					t.Errorf("> %s\ngot:\n%s\nwant:\n%s", x.In, got, x.Out)
 				}
 			}
@@ -66,62 +64,4 @@ func TestErrorsAndLimitsAreTold(t *testing.T) {
 			t.Errorf("limit %+v", l)
 		}
 	}
-}
-
-// shownAs renders the first reply in raw as redis-cli does, and returns what
-// follows it.
-func shownAs(t *testing.T, raw, indent string) (string, string) {
-	head, rest, _ := strings.Cut(raw, "\r\n")
-	text := head[1:]
-	n, _ := strconv.Atoi(text)
-	switch head[0] {
-	case '+':
-		return text, rest
-	case '-':
-		return "(error) " + text, rest
-	case ':':
-		return "(integer) " + text, rest
-	case '_':
-		return "(nil)", rest
-	case '$', '=':
-		if n < 0 {
-			return "(nil)", rest
-		}
-		return quoted(rest[:n]), rest[n+2:]
-	case '*', '~':
-		return shownAll(t, rest, n, indent, ") ", 1)
-	case '%':
-		return shownAll(t, rest, n, indent, "# ", 2)
-	}
-	t.Fatalf("not a reply: %q", raw)
-	return "", ""
-}
-
-// shownAll renders n elements, or n pairs, numbered.
-func shownAll(t *testing.T, raw string, n int, indent, mark string, per int) (string, string) {
-	if n == 0 {
-		return "(empty array)", raw
-	}
-	var out []string
-	for i := 1; i <= n; i++ {
-		label := fmt.Sprintf("%*d%s", len(strconv.Itoa(n)), i, mark)
-		deeper := indent + strings.Repeat(" ", len(label))
-		var element string
-		element, raw = shownAs(t, raw, deeper)
-		if per == 2 {
-			var value string
-			value, raw = shownAs(t, raw, deeper)
-			element += " => " + value
-		}
-		if i > 1 {
-			label = indent + label
-		}
-		out = append(out, label+element)
-	}
-	return strings.Join(out, "\n"), raw
-}
-
-// quoted writes a bulk string as redis-cli does; examples hold no other bytes.
-func quoted(s string) string {
-	return `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\r", `\r`, "\n", `\n`).Replace(s) + `"`
 }

@@ -1,71 +1,15 @@
 package server
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/limitstore/limitstore/engine"
+	"github.com/limitstore/limitstore/redistest"
 )
-
-// startRedis starts a redis-server on a free loopback port, with the options
-// given; it ends with the test. It returns its address.
-func startRedis(t *testing.T, options ...string) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("redis-server is not installed; the comparison with it is part of the tests (Debian: apt-get install redis-server)")
-	}
-	for range 5 {
-		port := freePort(t)
-		if redisListens(t, path, append([]string{"--port", port}, options...)) {
-			return net.JoinHostPort("127.0.0.1", port)
-		}
-	}
-	t.Fatal("redis-server found no port to listen on")
-	return ""
-}
-
-func freePort(t *testing.T) string {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	return port
-}
-
-// redisListens runs redis-server until the end of the test; false when it ended
-// before it was ready, as it does when someone else took the port.
-func redisListens(t *testing.T, path string, options []string) bool {
-	cmd := exec.Command(path, append(options, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		io.Copy(io.Discard, out)
-		cmd.Wait()
-	})
-	log := bufio.NewScanner(out)
-	for log.Scan() {
-		if strings.Contains(log.Text(), "Ready to accept connections") {
-			return true
-		}
-	}
-	return false
-}
 
 // newerThanRedis are the commands that Debian's Redis 7.0 does not have yet, and
 // those of other servers; what they are is in their own documentation.
@@ -101,7 +45,7 @@ func details(t *testing.T, v any) string {
 // TestTheTableIsRedis asks redis-server about every command that is Redis' own,
 // those of package engine included.
 func TestTheTableIsRedis(t *testing.T) {
-	theirs, ours := callAt(t, startRedis(t)), newRig(t).call()
+	theirs, ours := callAt(t, redistest.Start(t)), newRig(t).call()
 	table, err := engine.NewTable(engine.Commands(), Commands())
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +72,7 @@ func TestTheTableIsRedis(t *testing.T) {
 
 // TestNewerCommandsAreNewer keeps the exceptions from growing old.
 func TestNewerCommandsAreNewer(t *testing.T) {
-	c := callAt(t, startRedis(t))
+	c := callAt(t, redistest.Start(t))
 	for _, name := range newerThanRedis {
 		if reply := c.do("COMMAND INFO " + name); parsed(t, reply).([]any)[0] != nil {
 			t.Errorf("Redis knows %s: compare it", name)
@@ -143,7 +87,7 @@ var sameDetails = []string{"get", "getrange", "expiretime", "pexpiretime", "gets
 
 // TestCommandInfoIsRedis compares whole replies, in both protocols.
 func TestCommandInfoIsRedis(t *testing.T) {
-	theirs, ours := callAt(t, startRedis(t)), newRig(t).call()
+	theirs, ours := callAt(t, redistest.Start(t)), newRig(t).call()
 	for _, hello := range []string{"HELLO 2", "HELLO 3"} {
 		theirs.do(hello)
 		ours.do(hello)
@@ -159,7 +103,7 @@ func TestCommandInfoIsRedis(t *testing.T) {
 // TestContainersAreRedis compares a command with subcommands: its own part, and
 // one of its subcommands inside it. Of those Redis has more.
 func TestContainersAreRedis(t *testing.T) {
-	theirs, ours := callAt(t, startRedis(t)), newRig(t).call()
+	theirs, ours := callAt(t, redistest.Start(t)), newRig(t).call()
 	for _, hello := range []string{"HELLO 2", "HELLO 3"} {
 		theirs.do(hello)
 		ours.do(hello)
@@ -184,7 +128,7 @@ func docsShape(raw string) string {
 // TestCommandDocsIsRedis compares the documentation of commands whose arguments
 // Redis names as we do.
 func TestCommandDocsIsRedis(t *testing.T) {
-	theirs, ours := callAt(t, startRedis(t)), newRig(t).call()
+	theirs, ours := callAt(t, redistest.Start(t)), newRig(t).call()
 	for _, hello := range []string{"HELLO 2", "HELLO 3"} {
 		theirs.do(hello)
 		ours.do(hello)
@@ -200,7 +144,7 @@ func TestCommandDocsIsRedis(t *testing.T) {
 // TestInfoHasRedisFields compares the sections of INFO, and wants every field
 // to be one of Redis' or named as ours.
 func TestInfoHasRedisFields(t *testing.T) {
-	theirs, ours := callAt(t, startRedis(t)), newRig(t).call()
+	theirs, ours := callAt(t, redistest.Start(t)), newRig(t).call()
 	for _, line := range []string{"SET a 1", "INCR a", "GET a", "NOSUCH"} {
 		theirs.do(line)
 		ours.do(line)

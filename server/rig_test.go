@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -19,7 +18,7 @@ import (
 	"github.com/limitstore/limitstore/clock"
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/limit"
-	"github.com/limitstore/limitstore/resp"
+	"github.com/limitstore/limitstore/redistest"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -167,7 +166,7 @@ func (c *caller) send(raw string) {
 // reply reads one raw reply.
 func (c *caller) reply() string {
 	c.t.Helper()
-	b, err := appendReply(nil, c.in)
+	b, err := redistest.AppendReply(nil, c.in)
 	if err != nil {
 		c.t.Fatalf("after %.200q: %v", b, err)
 	}
@@ -202,44 +201,7 @@ func (c *caller) rest() string {
 }
 
 // request is a command as it is sent.
-func request(words ...string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(words))
-	for _, w := range words {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
-	}
-	return b.String()
-}
-
-// appendReply reads one reply as it is, with all that is inside.
-func appendReply(b []byte, in *bufio.Reader) ([]byte, error) {
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return append(b, line...), err
-	}
-	b = append(b, line...)
-	n, _ := strconv.Atoi(strings.TrimSpace(string(line[1:])))
-	switch line[0] {
-	case '$', '=':
-		if n < 0 {
-			return b, nil
-		}
-		body := make([]byte, n+2)
-		_, err = io.ReadFull(in, body)
-		return append(b, body...), err
-	case '%':
-		n *= 2
-	case '*', '~', '>':
-	default:
-		return b, nil
-	}
-	for range n {
-		if b, err = appendReply(b, in); err != nil {
-			return b, err
-		}
-	}
-	return b, nil
-}
+func request(words ...string) string { return string(redistest.Request(words...)) }
 
 // parsed is a reply as Go values: string, int64, nil, []any; a map is a list of
 // names and values, an error a string that begins with "-".
@@ -291,22 +253,4 @@ func listOf(v any) (list []string) {
 		list = append(list, x.(string))
 	}
 	return list
-}
-
-// splitLine splits a line as redis-cli does; the wire's inline form has the same
-// rules.
-func splitLine(t testing.TB, line string) []string {
-	r := resp.NewReader(strings.NewReader(line+"\r\n"), resp.DefaultLimits())
-	if err := r.Fill(); err != nil {
-		t.Fatal(err)
-	}
-	args, err := r.Next()
-	if err != nil {
-		t.Fatalf("%q: %v", line, err)
-	}
-	words := make([]string, len(args))
-	for i, a := range args {
-		words[i] = string(a)
-	}
-	return words
 }

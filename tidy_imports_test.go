@@ -16,7 +16,7 @@ var arrows = map[string][]string{
 	"resp":           {"github.com/tidwall/redcon"},
 	"shard":          {"limit", "ttl"},
 	"engine":         {"shard", "limit", "resp", "github.com/cespare/xxhash/v2"},
-	"server":         {"engine", "shard", "limit", "resp", "github.com/prometheus/client_golang", "golang.org/x/sys"},
+	"server":         {"engine", "shard", "limit", "resp", "github.com/prometheus/client_golang"},
 	"cmd/limitstore": {"clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
 }
 

@@ -57,9 +57,6 @@ func (c *Call) Millis() int64 {
 	return int64(c.Now()) / 1e6
 }
 
-// DB is the number of the call's database.
-func (c *Call) DB() int { return c.db }
-
 // Fail replies with an error of the table.
 func (c *Call) Fail(id ErrorID, words ...any) {
 	c.Out.Error(id.Text(words...))

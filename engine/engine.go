@@ -71,11 +71,6 @@ func (e *Engine) On(i int, fn func(i int, ks *shard.Keyspace, st *Stats)) {
 // Waiting is the number of batches in the inbox of shard i.
 func (e *Engine) Waiting(i int) int { return e.shards[i].Waiting() }
 
-// All runs fn on the caller's goroutine while every shard stands.
-func (e *Engine) All(fn func(held []*shard.Keyspace)) {
-	e.door.Through(e.all, fn)
-}
-
 // NewSession makes a caller's place in the engine. Its replies are written to w,
 // once per Flush unless they are many.
 func (e *Engine) NewSession(owner any, w io.Writer) *Session {

@@ -28,6 +28,7 @@ const (
 	InvalidCursor
 	StringTooLong
 	KeyTooLong
+	PatternTooLong
 	OutOfRange
 	BadDuration
 	DurationRange
@@ -76,6 +77,7 @@ var Errors = [...]ErrorRow{
 	DBIndex:           {"ERR DB index is out of range", "a database outside 0 to 15"},
 	InvalidCursor:     {"ERR invalid cursor", "SCAN with a cursor that is not a number"},
 	StringTooLong:     {"ERR string exceeds maximum allowed size (proto-max-bulk-len)", "a value would grow beyond the bulk limit"},
+	PatternTooLong:    {"ERR pattern is longer than %d bytes", "KEYS, or SCAN MATCH, with a pattern longer than the key limit"},
 	KeyTooLong:        {"ERR key is longer than %d bytes", "a key longer than the key limit; nothing was changed"},
 	OutOfRange:        {"ERR %s must be between %d and %d%s", "a number of a limiter command is out of its range or not an integer; a hint may follow"},
 	BadDuration:       {"ERR bad %s '%s': use <n>ms|s|m|h|d|w, or a bare number of seconds", "a period, window or wait is not a duration, or does not come out in whole milliseconds"},
@@ -117,9 +119,9 @@ func (id ErrorID) Text(words ...any) string {
 // does.
 const shownBytes = 128
 
-// printable is a word made safe to repeat in an error, as far as Redis repeats
+// Printable is a word made safe to repeat in an error, as far as Redis repeats
 // it: to the first zero byte.
-func printable(word []byte) string {
+func Printable(word []byte) string {
 	word, _, _ = bytes.Cut(word, []byte{0})
 	shown := bytes.Clone(word[:min(len(word), shownBytes)])
 	for i, b := range shown {
@@ -139,7 +141,7 @@ func unknownCommand(args [][]byte) string {
 			break
 		}
 		room := shownBytes - shown.Len()
-		fmt.Fprintf(&shown, "'%s' ", printable(a[:min(len(a), room)]))
+		fmt.Fprintf(&shown, "'%s' ", Printable(a[:min(len(a), room)]))
 	}
-	return UnknownCommand.Text(printable(args[0]), shown.String())
+	return UnknownCommand.Text(Printable(args[0]), shown.String())
 }

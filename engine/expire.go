@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/limitstore/limitstore/shard"
 )
@@ -123,17 +122,12 @@ func runExpire(c *Call, unit int64, fromNow bool) {
 		c.Fail(NotInteger)
 		return
 	}
-	start := int64(0)
-	if fromNow {
-		start = c.Millis()
-	}
-	if n > math.MaxInt64/unit || n < math.MinInt64/unit || n*unit > math.MaxInt64-start {
-		c.Fail(InvalidExpire, c.Command.lower)
+	when, ok := c.deadline(n, unit, fromNow)
+	if !ok {
 		return
 	}
 	db := c.Database(c.Args[1])
 	e := db.Lookup(c.Args[1])
-	when := n*unit + start
 	switch {
 	case !e.Exists():
 		c.Out.Int(0)

@@ -91,8 +91,7 @@ func (x *increment) expiry() int64 {
 
 // over says whether the key would be gone at once; then it is deleted.
 func (x *increment) over(c *Call) bool {
-	when := x.expiry()
-	if when == 0 || when > c.Millis() {
+	if !c.past(x.expiry()) {
 		return false
 	}
 	x.db.Delete(&x.entry)

@@ -273,7 +273,7 @@ func TestDecisionsAreCounted(t *testing.T) {
 	for _, line := range []string{"TB.PEEK k 1 1 1s", "TB.TAKE k 1 1 1s", "TB.TAKE k 1 1 1s", "TB.PEEK k 1 1 1s", "TB.GIVE k 1 1 1s", "CL.THROTTLE k 0 1 1", "CL.THROTTLE k 0 1 1 0"} {
 		d.brief(t, line)
 	}
-	st := d.engine.Stats()
+	st := d.stats()
 	for name, want := range map[string][2]uint64{"TB.TAKE": {1, 1}, "TB.PEEK": {}, "TB.GIVE": {}, "CL.THROTTLE": {1, 0}} {
 		id := d.engine.table.Lookup([]byte(name)).ID()
 		if got := [2]uint64{st.Allowed[id], st.Denied[id]}; got != want {

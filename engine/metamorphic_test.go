@@ -89,7 +89,7 @@ func TestProgramsReachEveryCommand(t *testing.T) {
 	for seed := range 300 { // always the same ones
 		d := newShards(t, 1)
 		d.play(programs.Example(seed), false)
-		sum.Add(d.engine.Stats())
+		sum.Add(d.stats())
 		d.engine.Close()
 	}
 	for _, row := range rows {

@@ -79,7 +79,7 @@ func (c *Call) option(word int) int {
 // many arguments.
 func (c *Call) unknown(word []byte) {
 	if legal := tokens(c.Command.Args); len(legal) > 0 {
-		c.Fail(UnknownOption, printable(word), c.Command.lower, strings.Join(legal, " "))
+		c.Fail(UnknownOption, Printable(word), c.Command.lower, strings.Join(legal, " "))
 		return
 	}
 	c.Fail(WrongArity, c.Command.lower)
@@ -98,7 +98,7 @@ func (c *Call) value(i int, word []byte) bool {
 		}
 	case Duration:
 		if n, ok = Millis(word); !ok {
-			c.Fail(BadDuration, a.Name, printable(word))
+			c.Fail(BadDuration, a.Name, Printable(word))
 			return false
 		}
 		if n < 1 || n > maxPeriod {
@@ -107,7 +107,7 @@ func (c *Call) value(i int, word []byte) bool {
 		}
 	case OneOf:
 		if n, ok = choice(a.Args, word); !ok {
-			c.Fail(BadChoice, a.Name, printable(word), strings.Join(tokens(a.Args), " or "))
+			c.Fail(BadChoice, a.Name, Printable(word), strings.Join(tokens(a.Args), " or "))
 			return false
 		}
 	}

@@ -137,19 +137,35 @@ func (c *Call) expiry(word []byte, seconds, fromNow bool) (int64, bool) {
 		c.Fail(NotInteger)
 		return 0, false
 	}
-	unit, start := int64(1), int64(0)
+	unit := int64(1)
 	if seconds {
 		unit = 1000
 	}
+	if n <= 0 {
+		c.Fail(InvalidExpire, c.Command.lower)
+		return 0, false
+	}
+	return c.deadline(n, unit, fromNow)
+}
+
+// deadline is the Unix millisecond n units of so many milliseconds from now, or
+// since 1970. It replies with the error and says false when 64 bits do not hold
+// it.
+func (c *Call) deadline(n, unit int64, fromNow bool) (int64, bool) {
+	start := int64(0)
 	if fromNow {
 		start = c.Millis()
 	}
-	if n <= 0 || n > math.MaxInt64/unit || n*unit > math.MaxInt64-start {
+	if n > math.MaxInt64/unit || n < math.MinInt64/unit || n*unit > math.MaxInt64-start {
 		c.Fail(InvalidExpire, c.Command.lower)
 		return 0, false
 	}
 	return n*unit + start, true
 }
+
+// past says whether an expiry, 0 for never, is not after now: there is no key
+// then.
+func (c *Call) past(when int64) bool { return when != 0 && when <= c.Millis() }
 
 // wrongType replies with WRONGTYPE and says true when the key holds something
 // that is not a string.

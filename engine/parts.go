@@ -50,10 +50,12 @@ func runAppend(c *Call) {
 		c.Out.Int(int64(len(tail)))
 		return
 	}
-	length := asBytes(db, &e)
+	var room [maxDigits]byte
+	length := len(text(db, &e, room[:]))
 	if c.tooLong(int64(length), len(tail)) {
 		return
 	}
+	asBytes(db, &e)
 	db.Splice(&e, length, 0, tail)
 	c.Out.Int(int64(length + len(tail)))
 }

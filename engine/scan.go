@@ -9,7 +9,7 @@ import (
 )
 
 // scanCommands find keys. They ask one shard after another, a stretch at a time,
-// so that a long walk holds nobody up.
+// and match patterns on their own goroutine, so that a long walk holds nobody up.
 func scanCommands() []Command {
 	return []Command{{
 		Name: "SCAN", Group: Generic, Since: "0.1.0", Summary: "Walks through the keys of the database, some at each call.", Complexity: "O(COUNT) for each call, O(N) for a whole walk",
@@ -42,8 +42,27 @@ type walk struct {
 	kinds   uint   // a bit for each kind wanted
 	count   int64  // keys to look at
 
-	found []byte // the keys found, one after another
-	ends  []int  // where each ends
+	found keyList
+	seen  keyList // by the last visit to a shard, patterns aside
+}
+
+// keyList is copies of keys, one after another.
+type keyList struct {
+	bytes []byte
+	ends  []int // where each ends
+}
+
+func (l *keyList) add(key []byte) {
+	l.bytes = append(l.bytes, key...)
+	l.ends = append(l.ends, len(l.bytes))
+}
+
+func (l *keyList) each(fn func(key []byte)) {
+	start := 0
+	for _, end := range l.ends {
+		fn(l.bytes[start:end])
+		start = end
+	}
 }
 
 // every is a walk that wants all kinds.
@@ -57,6 +76,16 @@ func (w *walk) match(pattern []byte) {
 	}
 }
 
+// longPattern replies with an error and says true when a pattern is longer than a
+// key may be.
+func (c *Call) longPattern(pattern []byte) bool {
+	if len(pattern) <= c.limits.Key {
+		return false
+	}
+	c.Fail(PatternTooLong, c.limits.Key)
+	return true
+}
+
 // only wants only keys that TYPE gives this name, in any case.
 func (w *walk) only(name []byte) {
 	w.kinds = 0
@@ -67,31 +96,34 @@ func (w *walk) only(name []byte) {
 	}
 }
 
+// visit notes a key, on the shard's goroutine: it only copies.
 func (w *walk) visit(e *shard.Entry) {
-	if w.kinds&(1<<e.Kind()) == 0 {
-		return
+	if w.kinds&(1<<e.Kind()) != 0 {
+		w.seen.add(e.Key())
 	}
-	if w.pattern != nil {
-		if ok, _ := glob(w.pattern, e.Key()); !ok {
-			return
+}
+
+// sift keeps what matches of the keys seen.
+func (w *walk) sift() {
+	w.seen.each(func(key []byte) {
+		if w.pattern != nil {
+			if ok, _ := glob(w.pattern, key); !ok {
+				return
+			}
 		}
-	}
-	w.found = append(w.found, e.Key()...)
-	w.ends = append(w.ends, len(w.found))
+		w.found.add(key)
+	})
+	w.seen = keyList{bytes: w.seen.bytes[:0], ends: w.seen.ends[:0]}
 }
 
 // full says whether more than a connection may be sent was found: it will be
 // closed, so that nothing further is needed.
-func (w *walk) full(c *Call) bool { return len(w.found) > c.limits.Output }
+func (w *walk) full(c *Call) bool { return len(w.found.bytes)+8*len(w.found.ends) > c.limits.Output }
 
 // reply writes the keys found as an array.
 func (w *walk) reply(c *Call) {
-	c.Out.Array(len(w.ends))
-	start := 0
-	for _, end := range w.ends {
-		c.Out.Bulk(w.found[start:end])
-		start = end
-	}
+	c.Out.Array(len(w.found.ends))
+	w.found.each(c.Out.Bulk)
 }
 
 // A cursor is the number of a shard, and in its low 32 bits a place in that
@@ -116,6 +148,7 @@ func (w *walk) from(c *Call, cursor uint64) uint64 {
 				w.visit(e)
 			})
 		})
+		w.sift()
 		if done {
 			cursor = (cursor>>placeBits + 1) << placeBits
 			continue
@@ -179,6 +212,9 @@ func (w *walk) parse(c *Call) bool {
 			}
 			w.count = n
 		case EqualFold(words[0], "MATCH"):
+			if c.longPattern(words[1]) {
+				return false
+			}
 			w.match(words[1])
 		case EqualFold(words[0], "TYPE"):
 			w.only(words[1])
@@ -194,6 +230,9 @@ func (w *walk) parse(c *Call) bool {
 }
 
 func runKeys(c *Call) {
+	if c.longPattern(c.Args[1]) {
+		return
+	}
 	w := every(walkStretch)
 	w.match(c.Args[1])
 	for cursor := w.from(c, 0); cursor != 0 && !w.full(c); cursor = w.from(c, cursor) {

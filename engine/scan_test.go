@@ -143,8 +143,8 @@ func TestWalksStopAtTheOutputLimit(t *testing.T) {
 		}
 		w := every(1 << 40)
 		w.from(&d.session.call, 0)
-		if most := 3 * 2 * walkStretch * len("k:12345"); len(w.found) > most {
-			t.Errorf("gathered %d bytes, want at most %d", len(w.found), most)
+		if most := 3 * 2 * walkStretch * len("k:12345"); len(w.found.bytes) > most {
+			t.Errorf("gathered %d bytes, want at most %d", len(w.found.bytes), most)
 		}
 	}
 }
@@ -203,5 +203,21 @@ func TestRandomKey(t *testing.T) {
 	}
 	if len(seen) != 10 {
 		t.Errorf("saw %d keys of 10: %v", len(seen), seen)
+	}
+}
+
+// TestLongPatternsAreRefused: matching takes as many steps as pattern times key.
+func TestLongPatternsAreRefused(t *testing.T) {
+	d := newDesk(t, 1)
+	d.do("SET", "a", "1")
+	fits := "*" + strings.Repeat("?", d.engine.limits.Key-1)
+	if got := d.do("KEYS", fits); got != "(empty array)" {
+		t.Errorf("a pattern as long as a key: %s", got)
+	}
+	want := "(error) " + PatternTooLong.Text(d.engine.limits.Key)
+	for _, line := range [][]string{{"KEYS", fits + "?"}, {"SCAN", "0", "MATCH", fits + "?"}} {
+		if got := d.do(line...); got != want {
+			t.Errorf("%s: %s, want %s", line[0], got, want)
+		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 // must be closed, as Redis does for a client over its output buffer limit.
 var ErrOutput = errors.New("engine: reply exceeds the output limit")
 
+// ErrClosed is returned once the engine is closed: what is queued does not run.
+var ErrClosed = errors.New("engine: closed")
+
 // itself marks a reply that the session made, not a shard.
 const itself = -1
 
@@ -19,7 +22,7 @@ const itself = -1
 // is used by one goroutine. The arguments given to Queue must stay unchanged
 // until Flush returns.
 type Session struct {
-	Owner any // whose session it is; commands of Scope Here ask
+	Owner any // whose session it is; commands that are not on keys ask
 
 	// Ran, unless nil, is told of each command that ran here without a shard, with
 	// its reply: no shard counts those.
@@ -40,9 +43,6 @@ type Session struct {
 
 // Engine is the engine the session belongs to.
 func (s *Session) Engine() *Engine { return s.engine }
-
-// DB is the selected database.
-func (s *Session) DB() int { return s.db }
 
 // SetDB selects a database, 0 to 15.
 func (s *Session) SetDB(n int) { s.db = n }
@@ -168,10 +168,13 @@ func (s *Session) through(command *Command, args [][]byte, ids []int) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.engine.door.Through(ids, func(held []*shard.Keyspace) {
+	ran := s.engine.door.Through(ids, func(held []*shard.Keyspace) {
 		s.call.stats = s.engine.stats[ids[0]]
 		s.runHere(command, args, held)
 	})
+	if !ran {
+		return ErrClosed
+	}
 	return nil
 }
 
@@ -196,7 +199,9 @@ func (s *Session) runHere(command *Command, args [][]byte, held []*shard.Keyspac
 // settle runs everything queued and gathers the replies in order.
 func (s *Session) settle() error {
 	for {
-		s.runBatches()
+		if err := s.runBatches(); err != nil {
+			return err
+		}
 		if err := s.gather(); err != nil {
 			return err
 		}
@@ -207,23 +212,28 @@ func (s *Session) settle() error {
 }
 
 // runBatches hands every shard its batch and waits once.
-func (s *Session) runBatches() {
+func (s *Session) runBatches() error {
 	if s.pending == 0 {
-		return
+		return nil
 	}
+	open := true
 	for i, b := range s.batches {
 		if b != nil && b.rest() > 0 {
 			s.ticket.Add(1)
-			s.engine.shards[i].Submit(b, &s.ticket)
+			open = s.engine.shards[i].Submit(b, &s.ticket) && open
 		}
 	}
 	s.ticket.Wait()
+	if !open {
+		return ErrClosed
+	}
 	s.pending = 0
 	for _, b := range s.batches {
 		if b != nil {
 			s.pending += b.rest()
 		}
 	}
+	return nil
 }
 
 // source is where replies of the given origin wait.
@@ -249,12 +259,15 @@ func (s *Session) gather() error {
 		}
 		passed++
 		s.out = append(s.out, reply...)
+		if len(s.out) < s.engine.limits.Reply {
+			continue
+		}
+		if err := s.write(); err != nil {
+			return err
+		}
 	}
 	s.order = s.order[:copy(s.order, s.order[passed:])]
 	s.forget()
-	if len(s.out) >= s.engine.limits.Reply {
-		return s.write()
-	}
 	return nil
 }
 
@@ -271,7 +284,9 @@ func (s *Session) forget() {
 // unless they are many.
 func (s *Session) Flush() error {
 	if len(s.out) == 0 && s.pending > 0 {
-		s.runBatches()
+		if err := s.runBatches(); err != nil {
+			return err
+		}
 		if done, err := s.writeSingle(); done || err != nil {
 			return err
 		}

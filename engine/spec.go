@@ -115,8 +115,7 @@ func (k Keys) Each(args [][]byte, fn func(key []byte)) {
 // ArgType is what an argument holds; the names are COMMAND DOCS'.
 type ArgType string
 
-// The types of arguments. Duration and Rate are ours; COMMAND DOCS shows them as
-// strings.
+// The types of arguments. Duration is ours; COMMAND DOCS shows it as a string.
 const (
 	Key       ArgType = "key"
 	String    ArgType = "string"
@@ -130,8 +129,8 @@ const (
 	Block     ArgType = "block"
 )
 
-// Arg declares one argument. Min and Max bound an Integer, and a Duration in
-// milliseconds; both zero: unbounded.
+// Arg declares one argument. Min and Max bound an Integer; both zero: unbounded.
+// A Duration is 1 ms to 10 years.
 type Arg struct {
 	Name     string
 	Type     ArgType
@@ -207,9 +206,6 @@ func (c *Command) Lower() string { return c.lower }
 // ID numbers the commands of a table from 0, subcommands included, for counters.
 func (c *Command) ID() int { return c.id }
 
-// OnLeader says whether a replicated group runs it on its leader.
-func (c *Command) OnLeader() bool { return c.Scope != Here }
-
 func (c *Command) countWords(before int) int {
 	n, open := before+1, len(c.Subs) > 0
 	for _, a := range c.Args {
@@ -225,7 +221,7 @@ func (c *Command) countWords(before int) int {
 	return n
 }
 
-// takes says whether a call of n words has as many as the command asks for.
-func (c *Command) takes(n int) bool {
+// Takes says whether a call of n words has as many as the command asks for.
+func (c *Command) Takes(n int) bool {
 	return n == c.arity || (c.arity < 0 && n >= -c.arity)
 }

@@ -92,7 +92,7 @@ func TestKeysAreWhereTheArgumentsAre(t *testing.T) {
 				if row.Scope == OnKeys && len(keys) == 0 {
 					t.Fatalf("runs on keys and has none")
 				}
-				if !row.takes(len(args)) {
+				if !row.Takes(len(args)) {
 					t.Fatalf("%q: arity %d does not take %d words", s.words, row.Arity(), len(args))
 				}
 			})

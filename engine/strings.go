@@ -170,7 +170,7 @@ func runGetEx(c *Call) {
 // expire sets when a key expires, 0 for never; it is deleted at once when that
 // is not after now.
 func (c *Call) expire(db *shard.Database, e *shard.Entry, when int64) {
-	if when != 0 && when <= c.Millis() {
+	if c.past(when) {
 		db.Delete(e)
 		return
 	}
@@ -213,7 +213,7 @@ func runSet(c *Call) {
 // storeUntil makes the record hold a string until when, 0 for ever. When that is
 // not after now, there is no key afterwards.
 func (c *Call) storeUntil(db *shard.Database, e *shard.Entry, when int64, value []byte) {
-	if when != 0 && when <= c.Millis() {
+	if c.past(when) {
 		db.Delete(e)
 		return
 	}

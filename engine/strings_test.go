@@ -164,3 +164,16 @@ func TestReadingChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestARefusedAppendChangesNothing, not even how the value is kept.
+func TestARefusedAppendChangesNothing(t *testing.T) {
+	d := newDesk(t, 1)
+	d.engine.limits.Value = 8
+	d.do("SET", "n", "123")
+	if got, want := d.do("APPEND", "n", "456789"), "(error) "+StringTooLong.Text(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := d.do("OBJECT", "ENCODING", "n"); got != `"int"` {
+		t.Errorf("the value is kept as %s", got)
+	}
+}

@@ -107,11 +107,11 @@ func (t *Table) Resolve(args [][]byte) (*Command, string) {
 	if len(c.Subs) > 0 && len(args) > 1 {
 		sub := t.Sub(c, args[1])
 		if sub == nil {
-			return nil, UnknownSubcommand.Text(printable(args[1]), c.Name)
+			return nil, UnknownSubcommand.Text(Printable(args[1]), c.Name)
 		}
 		c = sub
 	}
-	if !c.takes(len(args)) {
+	if !c.Takes(len(args)) {
 		return nil, WrongArity.Text(c.lower)
 	}
 	return c, ""

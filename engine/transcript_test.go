@@ -67,6 +67,13 @@ func (d *desk) flush() []byte {
 	return bytes.Clone(d.sent.Bytes())
 }
 
+// stats sums the counters of all shards.
+func (d *desk) stats() *Stats {
+	sum := d.engine.NewStats()
+	d.engine.Each(func(_ int, _ *shard.Keyspace, st *Stats) { sum.Add(st) })
+	return sum
+}
+
 // do runs one command and returns its reply as redis-cli shows it.
 func (d *desk) do(args ...string) string {
 	d.queue(args...)

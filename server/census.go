@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"math/rand/v2"
 
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/limit"
@@ -38,19 +39,18 @@ func (p *population) averageTTL() int64 {
 	return p.ttl / p.sampled
 }
 
-// samples is how many keys of a shard's database the average is taken from.
+// samples is how many keys of a shard's database the average is taken from, about.
 const samples = 16
 
-// sample adds the time to live of some keys.
+// sample adds the time to live of some keys: a stretch somewhere in their order,
+// which has nothing to do with what they are.
 func (p *population) sample(db *shard.Database, now int64) {
-	for i := range uint64(samples) {
-		// Multiples of an odd number with irregular bits lie apart.
-		e, ok := db.Random(i * 0x9e3779b97f4a7c15)
-		if ok && e.Expiry() > now {
+	db.Scan(rand.Uint32(), samples, func(e *shard.Entry) {
+		if e.Expiry() > now {
 			p.ttl += e.Expiry() - now
 			p.sampled++
 		}
-	}
+	})
 }
 
 // census asks everybody.
@@ -59,7 +59,9 @@ func (s *Server) census() *census {
 	for i := range c.waiting {
 		c.waiting[i] = s.engine.Waiting(i)
 	}
-	s.engine.Each(func(i int, ks *shard.Keyspace, _ *engine.Stats) {
+	c.stats = s.engine.NewStats()
+	s.engine.Each(func(i int, ks *shard.Keyspace, st *engine.Stats) {
+		c.stats.Add(st)
 		c.now = max(c.now, ks.Now())
 		c.memory += ks.Memory()
 		c.expired += ks.Stats().Expired
@@ -70,7 +72,6 @@ func (s *Server) census() *census {
 			p.sample(db, ks.NowMillis())
 		})
 	})
-	c.stats = s.engine.Stats()
 	s.addOwn(c.stats)
 	c.totals, c.connections = s.sum()
 	c.watch = s.watched()

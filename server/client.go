@@ -122,13 +122,21 @@ func printable(b []byte) bool {
 
 // setName names the connection, or replies with the error and returns false.
 func (c *conn) setName(call *engine.Call, name []byte) bool {
-	if !printable(name) {
+	switch {
+	case len(name) > longestName:
+		fail(call, failLongName, "client name", longestName)
+		return false
+	case !printable(name):
 		fail(call, failClientName)
 		return false
 	}
 	c.identify(func(i *identity) { i.name = string(name) })
 	return true
 }
+
+// longestName bounds what a client has kept for as long as it is connected: its
+// name, and the name and version of its library, in bytes each.
+const longestName = 1024
 
 // clientSetName is CLIENT SETNAME.
 func (c *conn) clientSetName(call *engine.Call) {
@@ -152,10 +160,13 @@ func (c *conn) setInfo(call *engine.Call) {
 	name := engine.EqualFold(option, "LIB-NAME")
 	switch {
 	case !name && !engine.EqualFold(option, "LIB-VER"):
-		fail(call, failClientInfoOption, shown(option))
+		fail(call, failClientInfoOption, engine.Printable(option))
+		return
+	case len(value) > longestName:
+		fail(call, failLongName, engine.Printable(option), longestName)
 		return
 	case !printable(value):
-		fail(call, failClientInfo, shown(option))
+		fail(call, failClientInfo, engine.Printable(option))
 		return
 	case name:
 		c.identify(func(i *identity) { i.library = string(value) })

@@ -26,6 +26,29 @@ func line(t *testing.T, raw string) map[string]string {
 	return all
 }
 
+// TestLongNamesAreRefused: they are kept for as long as a client is connected.
+func TestLongNamesAreRefused(t *testing.T) {
+	c := newRig(t).call()
+	longest := strings.Repeat("n", longestName)
+	for _, words := range [][]string{{"CLIENT", "SETNAME"}, {"CLIENT", "SETINFO", "LIB-NAME"}, {"CLIENT", "SETINFO", "LIB-VER"}} {
+		c.send(request(append(words, longest)...))
+		if got := c.reply(); got != "+OK\r\n" {
+			t.Errorf("%s of %d bytes: %q", words, longestName, got)
+		}
+		c.send(request(append(words, longest+"n")...))
+		if got := c.reply(); !strings.HasPrefix(got, "-ERR ") || !strings.Contains(got, "longer than 1024 bytes") {
+			t.Errorf("%s of %d bytes: %q", words, longestName+1, got)
+		}
+	}
+	c.send(request("HELLO", "2", "SETNAME", longest+"n"))
+	if got := c.reply(); !strings.HasPrefix(got, "-ERR ") {
+		t.Errorf("HELLO SETNAME of %d bytes: %q", longestName+1, got)
+	}
+	if got := line(t, c.do("CLIENT INFO"))["name"]; got != longest {
+		t.Errorf("a refused name has replaced the old one by %d bytes", len(got))
+	}
+}
+
 // TestClientInfo tells what the connection has told.
 func TestClientInfo(t *testing.T) {
 	r := newRig(t)

@@ -77,7 +77,7 @@ func (f *filter) typed(call *engine.Call, word []byte) bool {
 	if engine.EqualFold(word, "NORMAL") {
 		return true
 	}
-	fail(call, failClientType, shown(word))
+	fail(call, failClientType, engine.Printable(word))
 	return false
 }
 
@@ -171,7 +171,7 @@ func (c *conn) killFilter(call *engine.Call, f *filter, option, value []byte) bo
 		f.laddr = string(value)
 	case engine.EqualFold(option, "USER"):
 		if string(value) != theUser {
-			fail(call, failNoUser, shown(value))
+			fail(call, failNoUser, engine.Printable(value))
 			return false
 		}
 	case engine.EqualFold(option, "SKIPME") && engine.EqualFold(value, "YES"):

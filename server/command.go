@@ -224,7 +224,7 @@ func (c *conn) getKeys(call *engine.Call) {
 	case row.Keys.First == 0:
 		fail(call, failNoKeys)
 		return
-	case row.Arity() > 0 && len(args) != row.Arity() || len(args) < -row.Arity():
+	case !row.Takes(len(args)):
 		fail(call, failCommandArity)
 		return
 	}

@@ -10,8 +10,8 @@
 // # One pipeline
 //
 // Each connection has one goroutine. It reads once, takes every complete command
-// that has arrived, and writes once; meanwhile it takes no lock, sets no timer
-// and allocates nothing. The four counters others may see of it (pulse) are written
+// that has arrived, and writes once; meanwhile it takes no lock (an error is
+// counted under one), sets no timer and allocates nothing. The four counters others may see of it (pulse) are written
 // once per pipeline, not per command.
 //
 // # Time

@@ -20,6 +20,7 @@ const (
 	failProtoVersion
 	failHelloOption
 	failClientName
+	failLongName
 	failClientInfo
 	failClientInfoOption
 	failClientID
@@ -45,6 +46,7 @@ var failures = [...]engine.ErrorRow{
 	failProtoVersion:     {Format: "NOPROTO unsupported protocol version", When: "HELLO with a version other than 2 and 3"},
 	failHelloOption:      {Format: "ERR Syntax error in HELLO option '%s'", When: "HELLO with an option other than AUTH and SETNAME, or with too few words after one"},
 	failClientName:       {Format: "ERR Client names cannot contain spaces, newlines or special characters.", When: "CLIENT SETNAME or HELLO SETNAME with other bytes than ! to ~"},
+	failLongName:         {Format: "ERR %s is longer than %d bytes", When: "CLIENT SETNAME, HELLO SETNAME or CLIENT SETINFO with more than is kept for every connection"},
 	failClientInfo:       {Format: "ERR %s cannot contain spaces, newlines or special characters.", When: "CLIENT SETINFO with other bytes than ! to ~"},
 	failClientInfoOption: {Format: "ERR Unrecognized option '%s'", When: "CLIENT SETINFO of something other than LIB-NAME and LIB-VER"},
 	failClientID:         {Format: "ERR Invalid client ID", When: "CLIENT LIST ID with something that is no number"},
@@ -91,6 +93,7 @@ func Limits() []engine.LimitRow {
 		{Name: "bytes of one word", Flag: "--max-value", WhenHit: "protocol error; the connection is closed"},
 		{Name: "bytes received and not yet run", Flag: "--query-buffer", WhenHit: "the connection is closed"},
 		{Name: "bytes of an inline command", Default: "64 KiB", WhenHit: "protocol error; the connection is closed"},
+		{Name: "bytes of a connection's name, and of its library's name and version", Default: "1024", WhenHit: "the command is refused; the old one stays"},
 		{Name: "words of one command before AUTH", Default: "10", WhenHit: "protocol error; the connection is closed"},
 		{Name: "bytes of one word before AUTH", Default: "16 KiB", WhenHit: "protocol error; the connection is closed"},
 		{Name: "time without a byte from the client", Flag: "--idle-timeout", WhenHit: "the connection is closed, to within a second"},

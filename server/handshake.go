@@ -197,7 +197,7 @@ func (c *conn) helloOptions(call *engine.Call, words [][]byte) bool {
 			}
 			words = words[2:]
 		default:
-			fail(call, failHelloOption, shown(words[0]))
+			fail(call, failHelloOption, engine.Printable(words[0]))
 			return false
 		}
 	}

@@ -33,8 +33,7 @@ type notices struct {
 
 	mu    sync.Mutex
 	kinds [noticeKinds]struct {
-		quiet   bool
-		until   uint64 // visits of the watch
+		until   uint64 // visits of the watch; quiet before
 		omitted int
 	}
 	visits uint64
@@ -44,13 +43,13 @@ type notices struct {
 func (n *notices) say(kind noticeKind, text string, more ...any) {
 	n.mu.Lock()
 	k := &n.kinds[kind]
-	if k.quiet {
+	if k.until > n.visits {
 		k.omitted++
 		n.mu.Unlock()
 		return
 	}
 	omitted := k.omitted
-	k.quiet, k.until, k.omitted = true, n.visits+noticeEvery, 0
+	k.until, k.omitted = n.visits+noticeEvery, 0
 	n.mu.Unlock()
 	if omitted > 0 {
 		more = append(more, "omitted_before", omitted)
@@ -63,7 +62,4 @@ func (n *notices) turn(visits uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.visits = visits
-	for i := range n.kinds {
-		n.kinds[i].quiet = n.kinds[i].quiet && n.kinds[i].until > visits
-	}
 }

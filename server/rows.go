@@ -22,11 +22,3 @@ func Commands() []engine.Command {
 		commandCommands(), infoCommands(), configCommands(), timeCommands(), shutdownCommands(),
 	)
 }
-
-// shownBytes bounds how much of an offending word an error repeats.
-const shownBytes = 128
-
-// shown is a word as an error repeats it.
-func shown(word []byte) string {
-	return string(word[:min(len(word), shownBytes)])
-}

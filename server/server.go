@@ -109,9 +109,6 @@ func newRunID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Engine is the engine that is served.
-func (s *Server) Engine() *engine.Engine { return s.engine }
-
 // now is the time of the first shard.
 func (s *Server) now() (now limit.Instant) {
 	s.engine.On(0, func(_ int, ks *shard.Keyspace, _ *engine.Stats) {

@@ -7,7 +7,7 @@ import (
 	"github.com/limitstore/limitstore/ttl"
 )
 
-// This file is the only one that uses unsafe. Records live in memory that the
+// This file is the only one with unsafe pointers. Records live in memory that the
 // garbage collector does not look into, so that ten million of them cost it
 // nothing; a record is named by a 32-bit reference instead of a pointer.
 
@@ -216,7 +216,7 @@ func (a *arena) number(c chunk) uint32 {
 		return id
 	}
 	if len(a.chunks) == maxChunks {
-		panic("shard: a database outgrew the 32 GiB that references can reach")
+		panic("shard: a database outgrew the 524287 chunks that references can reach: 32 GiB of small records, fewer bytes of large ones")
 	}
 	a.base, a.chunks = append(a.base, nil), append(a.chunks, c)
 	return uint32(len(a.chunks) - 1)

@@ -15,13 +15,17 @@ import (
 type Door struct {
 	shards []*Shard
 	mu     sync.Mutex
-	idle   []*pass // as many as were ever in use at once
+	idle   []*pass // at most keptPasses
 }
 
 // NewDoor makes the door of all shards.
 func NewDoor(shards []*Shard) *Door {
 	return &Door{shards: shards}
 }
+
+// keptPasses bounds the passes kept for reuse. More are made while more callers
+// come at once, and forgotten when they have left.
+const keptPasses = 64
 
 // pass is one use of the door.
 type pass struct {
@@ -90,8 +94,10 @@ func (d *Door) pass() *pass {
 
 func (d *Door) giveBack(p *pass) {
 	d.mu.Lock()
-	d.idle = append(d.idle, p)
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	if len(d.idle) < keptPasses {
+		d.idle = append(d.idle, p)
+	}
 }
 
 // enter makes the shards stand and returns how many do: all, unless one is

@@ -19,7 +19,7 @@
 // # Memory
 //
 // Records are bytes in chunks of 64 KiB without Go pointers, found through an
-// index without Go pointers, linked into a timer wheel by number. A token bucket with
+// index with one Go pointer for a thousand keys, linked into a timer wheel by number. A token bucket with
 // a key of 20 bytes takes 72 bytes in its chunk and 14 in the index, at any number of keys.
 package shard
 

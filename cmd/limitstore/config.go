@@ -17,6 +17,7 @@ import (
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/resp"
 	"github.com/limitstore/limitstore/server"
+	"github.com/limitstore/limitstore/shard"
 	"github.com/peterbourgon/ff/v3"
 )
 
@@ -103,9 +104,9 @@ func options() []option {
 			help: "close a connection that has sent nothing for this long; 0: never"},
 		{name: "write-timeout", standard: "30s", unit: "DURATION", min: ms, max: day, field: func(c *config) flag.Value { return &c.writeTimeout },
 			help: "close a connection that has taken none of its replies for this long"},
-		{name: "max-key", standard: sized(limits.Key), unit: "BYTES", min: 1, max: 16<<20 - 1, field: func(c *config) flag.Value { return &c.maxKey },
+		{name: "max-key", standard: sized(limits.Key), unit: "BYTES", min: 1, max: shard.MaxKey, field: func(c *config) flag.Value { return &c.maxKey },
 			help: "longest key"},
-		{name: "max-value", standard: sized(limits.Value), unit: "BYTES", min: 1 << 10, max: gib, field: func(c *config) flag.Value { return &c.maxValue },
+		{name: "max-value", standard: sized(limits.Value), unit: "BYTES", min: 1 << 10, max: shard.MaxValue, field: func(c *config) flag.Value { return &c.maxValue },
 			help: "longest argument on the wire and longest string value"},
 		{name: "max-args", standard: strconv.Itoa(wire.Args), unit: "N", min: 16, max: 1 << 30, field: func(c *config) flag.Value { return &c.maxArgs },
 			help: "words of one command"},

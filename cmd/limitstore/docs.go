@@ -67,7 +67,8 @@ func code(text string) string {
 func errorsPage() string {
 	var out strings.Builder
 	out.WriteString(generated("Errors", "the tables in engine/errors.go and server"))
-	out.WriteString("\nA denied request is a reply, never an error. An error changes nothing. Where a word or a number of the request\n" +
+	out.WriteString("\nA denied request is a reply, never an error. An error changes nothing, but for HELLO: what\n" +
+		"comes before a wrong option of it has happened, as in Redis. Where a word or a number of the request\n" +
 		"stands in the text, the table shows `%s` or `%d`.\n")
 	for _, chapter := range []struct {
 		title string

@@ -116,15 +116,17 @@ func facts(c *engine.Command) string {
 func boundedArgs(args []engine.Arg) (lines []string) {
 	for _, a := range args {
 		lines = append(lines, boundedArgs(a.Args)...)
-		if a.Min == 0 && a.Max == 0 {
+		var line, standard string
+		switch {
+		case a.Type == engine.Duration:
+			line, standard = fmt.Sprintf("- %s: 1ms to 3650d", a.Name), (time.Duration(a.Default) * time.Millisecond).String()
+		case a.Min != 0 || a.Max != 0:
+			line, standard = fmt.Sprintf("- %s: %d to %d", a.Name, a.Min, a.Max), fmt.Sprint(a.Default)
+		default:
 			continue
 		}
-		line := fmt.Sprintf("- %s: %d to %d", a.Name, a.Min, a.Max)
-		if a.Type == engine.Duration {
-			line = fmt.Sprintf("- %s: %v to %v", a.Name, time.Duration(a.Min)*time.Millisecond, time.Duration(a.Max)*time.Millisecond)
-		}
 		if a.Optional && a.Default != 0 {
-			line += fmt.Sprintf(", by default %d", a.Default)
+			line += ", by default " + standard
 		}
 		lines = append(lines, line)
 	}

@@ -149,12 +149,12 @@ func takeClients(ctx context.Context, s *server.Server, ln net.Listener, w *web,
 	go func() { served <- s.Serve(ln) }()
 
 	select {
-	case err := <-served:
-		return fmt.Errorf("the listener failed: %w", err)
+	case err := <-served: // the connections do not end with it
+		served <- fmt.Errorf("the listener failed: %w", err)
 	case <-ctx.Done():
+		log.Info("limitstore stops", "because", context.Cause(ctx))
 	}
 	w.ready.Store(false)
-	log.Info("limitstore stops", "because", context.Cause(ctx))
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := s.Shutdown(limited); err != nil {

@@ -27,7 +27,7 @@ func scanCommands() []Command {
 		Reply: "array: the keys, in no order", Examples: []Example{{"SET user:1 a", "OK"}, {"SET page:1 b", "OK"}, {"KEYS user:?", `1) "user:1"`}},
 		Notes: "It walks as SCAN does: others are served meanwhile, and keys that come or go during the walk may or may not be listed.",
 	}, {
-		Name: "RANDOMKEY", Group: Generic, Since: "0.1.0", Summary: "Returns some key of the database.", Complexity: "O(1)",
+		Name: "RANDOMKEY", Group: Generic, Since: "0.1.0", Summary: "Returns some key of the database.", Complexity: "O(1), but for expired keys on the way that are not freed yet",
 		Flags: ReadOnly, Scope: EachShard, Run: runRandomKey,
 		Reply: "bulk string: a key; nil when there is none", Examples: []Example{{"RANDOMKEY", "(nil)"}, {"SET a 1", "OK"}, {"RANDOMKEY", `"a"`}},
 	}}
@@ -265,12 +265,37 @@ func runRandomKey(c *Call) {
 	c.Out.Null()
 }
 
-// randomKey is a copy of some key of a shard, nil when there is none.
-func randomKey(c *Call, i int) (key []byte) {
-	c.Session.Engine().On(i, func(_ int, ks *shard.Keyspace, _ *Stats) {
-		if e, ok := ks.Database(c.db).Random(rand.Uint64()); ok {
-			key = append([]byte{}, e.Key()...)
-		}
-	})
+// handful is from how many keys that lie together RANDOMKEY takes one.
+const handful = 16
+
+// randomKey is a copy of some key of a shard, nil when there is none: one of a
+// handful, or the first found from there on, round the end. Expired keys on the
+// way are passed a stretch at a time.
+func randomKey(c *Call, i int) []byte {
+	first := rand.Uint32()
+	key, next, done := keyFrom(c, i, first, handful)
+	for key == nil && !done {
+		key, next, done = keyFrom(c, i, next, walkStretch)
+	}
+	for next, done = 0, false; key == nil && !done && next <= first; {
+		key, next, done = keyFrom(c, i, next, walkStretch)
+	}
 	return key
+}
+
+// keyFrom is a copy of one of the next n keys of a shard, each as likely as the
+// others.
+func keyFrom(c *Call, i int, cursor uint32, n int) (key []byte, next uint32, done bool) {
+	seen := 0
+	c.Session.Engine().On(i, func(_ int, ks *shard.Keyspace, _ *Stats) {
+		next, done = ks.Database(c.db).Scan(cursor, n, func(e *shard.Entry) {
+			if seen++; rand.IntN(seen) == 0 {
+				key = append(key[:0], e.Key()...)
+			}
+		})
+	})
+	if seen > 0 && key == nil {
+		key = []byte{} // the empty key
+	}
+	return key, next, done
 }

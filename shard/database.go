@@ -39,9 +39,7 @@ func (d *Database) alive(c *cell) bool {
 // moved since.
 func (d *Database) refresh(e *Entry) {
 	if e.version != d.version {
-		viewed := e.viewed
 		*e = d.find(e.key, e.place)
-		e.viewed = viewed
 	}
 }
 

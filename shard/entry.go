@@ -11,7 +11,6 @@ type Entry struct {
 	ref     uint32
 	version uint32 // of the database when the record was found
 	live    bool
-	viewed  bool // key is a view of the record
 }
 
 // Exists reports that the key is present: it has a record that has not expired.
@@ -34,6 +33,6 @@ func (e *Entry) Expiry() int64 {
 	return e.cell.when
 }
 
-// Key is the key: the slice given to Lookup, or, of an Entry from Scan or
-// Random, a view of the record.
+// Key is the key: the slice given to Lookup or, within a Scan, a view of the
+// record.
 func (e *Entry) Key() []byte { return e.key }

@@ -37,21 +37,6 @@ func TestEntryOvertaken(t *testing.T) {
 	checkAt(t, d, true)
 }
 
-// The key of an Entry from Random is a view of the record, and goes with it when
-// it moves.
-func TestKeyMovesWithRecord(t *testing.T) {
-	ks, _ := newTestKeyspace(t, 1)
-	d := ks.Database(0)
-	put(d, 1, numbered)
-	e, _ := d.Random(0)
-	d.Put(&e, KindString, 0, make([]byte, 100))
-	other := d.Lookup([]byte("other!"))
-	d.PutInt(&other, 0, 1) // in the cell that e has left
-	if string(e.Key()) != "user:0" {
-		t.Fatalf("the key became %q", e.Key())
-	}
-}
-
 // Records of which each is changed through an Entry from before the others came
 // and went.
 func TestEntriesTogether(t *testing.T) {

@@ -1,7 +1,5 @@
 package shard
 
-import "bytes"
-
 // A Scan looks at no more than scanStretch slots for each record it may visit,
 // so that a call on a sparse table is bounded too, but at scanLeast if it may
 // visit few: then one call does for a small table.
@@ -43,7 +41,7 @@ func (d *Database) stretch(cursor uint32, e *Entry, fn func(e *Entry)) (next uin
 		}
 		visited++
 		if c := d.tables.arena.cell(s.ref); d.alive(c) {
-			*e = Entry{key: c.key(), cell: c, place: s.place, ref: s.ref, version: d.version, live: true, viewed: true}
+			*e = Entry{key: c.key(), cell: c, place: s.place, ref: s.ref, version: d.version, live: true}
 			fn(e)
 		}
 	}
@@ -59,38 +57,6 @@ func (s *segment) after(cursor uint32, home int) uint32 {
 	// home(p) = offset(p) * slots / size, so the next home begins at this offset.
 	slots := uint64(len(s.slots))
 	return uint32(first + (uint64(home+1)*size+slots-1)/slots)
-}
-
-// Random is a live record near the place that r points to: the first from
-// there on, round the end. Which one depends on nothing but r and the live records.
-// ok is false when there are none. It takes time for expired records on the way
-// that are not collected yet.
-func (d *Database) Random(r uint64) (e Entry, ok bool) {
-	if d.tables.count == 0 {
-		return Entry{}, false
-	}
-	var visit Entry
-	first := spread(r)
-	pick := func(found *Entry) {
-		if !ok || found.before(&e) {
-			e, ok = *found, true
-		}
-	}
-	for at, done := first, false; !ok && !done; {
-		at, _, done = d.stretch(at, &visit, pick)
-	}
-	for at, done := uint32(0), false; !ok && !done && at <= first; {
-		at, _, done = d.stretch(at, &visit, pick)
-	}
-	return e, ok
-}
-
-// before orders entries by place, and by key where places are equal.
-func (e *Entry) before(other *Entry) bool {
-	if e.place != other.place {
-		return e.place < other.place
-	}
-	return bytes.Compare(e.key, other.key) < 0
 }
 
 // each calls fn with every entry, in no particular order.

@@ -1,9 +1,7 @@
 package shard
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -159,39 +157,5 @@ func TestAfter(t *testing.T) {
 		if got := seg.after(1<<32-1, seg.home(1<<32-1)); got != 0 {
 			t.Errorf("depth %d: after the last place comes %#x", depth, got)
 		}
-	}
-}
-
-// Random finds a live record if there is one: the first at or after the place
-// of r. Expired records and the size the table has had do not matter.
-func TestRandom(t *testing.T) {
-	ks, clock := newTestKeyspace(t, 1)
-	d := ks.Database(0)
-	for i := range 3000 {
-		e := d.Lookup(fmt.Appendf(nil, "gone:%d", i))
-		d.PutInt(&e, ks.NowMillis()+1, 1)
-	}
-	clock.now += 2e6
-	ks.Tick()
-	if e, ok := d.Random(7); ok {
-		t.Fatalf("%q has expired", e.Key())
-	}
-	const n = 900
-	put(d, n, numbered)
-	sorted := make([]Entry, n)
-	for i := range sorted {
-		sorted[i] = d.Lookup(numbered(i))
-	}
-	slices.SortFunc(sorted, func(a, b Entry) int { return cmp.Compare(a.place, b.place) })
-	for r := range uint64(20_000) {
-		at := r * 0x9e3779b97f4a7c15
-		i, _ := slices.BinarySearchFunc(sorted, spread(at), func(e Entry, place uint32) int { return cmp.Compare(e.place, place) })
-		want := sorted[i%n].Key()
-		if e, ok := d.Random(at); !ok || string(e.Key()) != string(want) {
-			t.Fatalf("%#x: %q, want %q", at, e.Key(), want)
-		}
-	}
-	if _, ok := ks.Database(1).Random(1); ok {
-		t.Fatal("a record out of an empty database")
 	}
 }

@@ -85,9 +85,6 @@ func (t *tables) adopt(e *Entry, ref uint32, c *cell) {
 		t.arena.release(e.ref)
 	}
 	e.ref, e.cell = ref, c
-	if e.viewed {
-		e.key = c.key()
-	}
 }
 
 // setExpiry sets when e's record expires. A later expiry is a plain write: the

@@ -11,6 +11,7 @@ type queued struct {
 	command *Command
 	args    [][]byte
 	db      int
+	place   shard.Place // of args[1], if that is the command's one key
 }
 
 // replies are the answers of one source (a shard's batch, or the session
@@ -58,17 +59,38 @@ type batch struct {
 
 // Run runs the calls on the shard's goroutine, from where it stopped.
 func (b *batch) Run(ks *shard.Keyspace) {
+	warm := b.done
 	for b.done < len(b.calls) && b.out.Len() < b.pause {
+		if b.done == warm {
+			warm += b.warm(ks)
+		}
 		q := &b.calls[b.done]
 		b.done++
 		c := &b.call
 		c.Command, c.Args, c.db, c.ks = q.command, q.args, q.db, ks
+		c.place, c.placed = q.place, q.command.Keys.Last == 1
 		c.run()
 		b.end()
 		if q.command.Flags&Fast == 0 || q.command.Keys.Last != 1 {
 			ks.Tick()
 		}
 	}
+}
+
+// warmAhead is how many calls are looked ahead to have their records at hand.
+const warmAhead = 64
+
+// warm prepares the next calls, as many as it returns.
+func (b *batch) warm(ks *shard.Keyspace) int {
+	next := b.calls[b.done:min(len(b.calls), b.done+warmAhead)]
+	if len(next) > 1 {
+		var places [warmAhead]shard.Place
+		for i := range next {
+			places[i] = next[i].place
+		}
+		ks.Database(next[0].db).Warm(places[:len(next)])
+	}
+	return len(next)
 }
 
 // run runs the command and counts it.

@@ -17,6 +17,8 @@ type Call struct {
 	Session *Session     // nil on a shard's goroutine
 
 	db      int
+	place   shard.Place // of Args[1]
+	placed  bool        // place is known
 	ks      *shard.Keyspace
 	held    []*shard.Keyspace // by shard number; nil where not held
 	stats   *Stats
@@ -62,11 +64,19 @@ func (c *Call) Fail(id ErrorID, words ...any) {
 	c.Out.Error(id.Text(words...))
 }
 
+// Lookup finds the record of key, present or absent.
+func (c *Call) Lookup(key []byte) (*shard.Database, shard.Entry) {
+	db := c.Database(key)
+	if one := c.Args[1]; c.placed && len(key) > 0 && len(key) == len(one) && &key[0] == &one[0] {
+		return db, db.LookupAt(key, c.place)
+	}
+	return db, db.Lookup(key)
+}
+
 // Read looks key up for a command that only reads and counts the hit or the
 // miss.
 func (c *Call) Read(key []byte) (*shard.Database, shard.Entry) {
-	db := c.Database(key)
-	e := db.Lookup(key)
+	db, e := c.Lookup(key)
 	if e.Exists() {
 		c.stats.Hits++
 	} else {

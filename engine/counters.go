@@ -58,8 +58,7 @@ func sumInt(a, b int64) (sum int64, beyond int) {
 
 // count adds n to the counter at the call's key.
 func (c *Call) count(n int64) {
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	if c.wrongType(&e) {
 		return
 	}
@@ -99,8 +98,7 @@ func runDecrBy(c *Call) {
 }
 
 func runIncrByFloat(c *Call) {
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	if c.wrongType(&e) {
 		return
 	}

@@ -23,12 +23,13 @@ type Engine struct {
 	stats  []*Stats // by shard; touched only on that shard's goroutine or while it stands
 	table  *Table
 	limits Limits
+	seed   shard.Seed
 	all    []int // every shard number, ascending
 }
 
 // New starts an engine. Close ends it.
 func New(cfg Config) *Engine {
-	e := &Engine{table: cfg.Table, limits: cfg.Limits.withDefaults()}
+	e := &Engine{table: cfg.Table, limits: cfg.Limits.withDefaults(), seed: cfg.Seed}
 	for i := range cfg.Shards {
 		e.shards = append(e.shards, shard.New(shard.Config{Index: i, Clock: cfg.Clock, Seed: cfg.Seed, Inbox: e.limits.Inbox}))
 		e.stats = append(e.stats, newStats(len(e.table.rows)))

@@ -126,8 +126,7 @@ func runExpire(c *Call, unit int64, fromNow bool) {
 	if !ok {
 		return
 	}
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	switch {
 	case !e.Exists():
 		c.Out.Int(0)
@@ -163,8 +162,7 @@ func runExpiry(c *Call, unit int64, fromNow bool) {
 }
 
 func runPersist(c *Call) {
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	switch {
 	case isLimiter(e.Kind()):
 		c.Fail(LimiterExpiry)

@@ -68,8 +68,7 @@ func (x *increment) open(c *Call) bool {
 	if x.when, ok = x.options.when(c); !ok {
 		return false
 	}
-	x.db = c.Database(c.Args[1])
-	x.entry = x.db.Lookup(c.Args[1])
+	x.db, x.entry = c.Lookup(c.Args[1])
 	return !c.wrongType(&x.entry)
 }
 

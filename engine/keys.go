@@ -48,8 +48,7 @@ func (c *Call) countKeys(each func(*Call, []byte) bool) {
 }
 
 func deleteKey(c *Call, key []byte) bool {
-	db := c.Database(key)
-	e := db.Lookup(key)
+	db, e := c.Lookup(key)
 	return db.Delete(&e)
 }
 
@@ -96,14 +95,12 @@ func renameCommands() []Command {
 // rename moves the record of the call's first key to its second.
 func (c *Call) rename(onlyNew bool) {
 	from, to := c.Args[1], c.Args[2]
-	source := c.Database(from)
-	old := source.Lookup(from)
+	source, old := c.Lookup(from)
 	if !old.Exists() {
 		c.Fail(NoSuchKey)
 		return
 	}
-	target := c.Database(to)
-	e := target.Lookup(to)
+	target, e := c.Lookup(to)
 	if onlyNew && e.Exists() {
 		c.Out.Int(0)
 		return

@@ -113,8 +113,7 @@ func (c *Call) find(kind shard.Kind, v verb) bool {
 	if v == peek {
 		l.db, l.entry = c.Read(key)
 	} else {
-		l.db = c.Database(key)
-		l.entry = l.db.Lookup(key)
+		l.db, l.entry = c.Lookup(key)
 	}
 	if l.entry.Exists() && l.entry.Kind() != kind {
 		c.Fail(WrongType)

@@ -39,8 +39,7 @@ func (c *Call) tooLong(offset int64, more int) bool {
 }
 
 func runAppend(c *Call) {
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	if c.wrongType(&e) {
 		return
 	}
@@ -124,8 +123,7 @@ func runSetRange(c *Call) {
 		c.Fail(OffsetRange)
 		return
 	}
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	if c.wrongType(&e) {
 		return
 	}

@@ -104,7 +104,7 @@ func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 			s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
 			return nil
 		}
-		s.queue(route(args[1], len(s.engine.shards)), command, args)
+		s.queue(route(args[1], len(s.engine.shards)), command, args, s.engine.seed.Place(args[1]))
 		return nil
 	}
 	if !s.plan(command, args) {
@@ -112,7 +112,7 @@ func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 		return nil
 	}
 	if len(s.span) == 1 {
-		s.queue(s.span[0], command, args)
+		s.queue(s.span[0], command, args, 0)
 		return nil
 	}
 	return s.through(command, args, s.span)
@@ -144,12 +144,12 @@ func insert(ascending []int, n int) []int {
 	return ascending
 }
 
-func (s *Session) queue(on int, command *Command, args [][]byte) {
+func (s *Session) queue(on int, command *Command, args [][]byte, place shard.Place) {
 	b := s.batches[on]
 	if b == nil {
 		b = s.newBatch(on)
 	}
-	b.calls = append(b.calls, queued{command: command, args: args, db: s.db})
+	b.calls = append(b.calls, queued{command: command, args: args, db: s.db, place: place})
 	s.order = append(s.order, int16(on))
 	s.pending++
 }
@@ -220,7 +220,7 @@ func (s *Session) runBatches() error {
 	for i, b := range s.batches {
 		if b != nil && b.rest() > 0 {
 			s.ticket.Add(1)
-			open = s.engine.shards[i].Submit(b, &s.ticket) && open
+			open = s.engine.shards[i].Serve(b, &s.ticket) && open
 		}
 	}
 	s.ticket.Wait()

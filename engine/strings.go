@@ -187,8 +187,7 @@ func runSet(c *Call) {
 	if !ok {
 		return
 	}
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	if o.has(optGet) && c.wrongType(&e) {
 		return
 	}
@@ -221,8 +220,7 @@ func (c *Call) storeUntil(db *shard.Database, e *shard.Entry, when int64, value 
 }
 
 func runSetNX(c *Call) {
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	if e.Exists() {
 		c.Out.Int(0)
 		return
@@ -236,8 +234,7 @@ func runSetEx(c *Call, seconds bool) {
 	if !ok {
 		return
 	}
-	db := c.Database(c.Args[1])
-	e := db.Lookup(c.Args[1])
+	db, e := c.Lookup(c.Args[1])
 	store(db, &e, when, c.Args[3])
 	c.Out.OK()
 }
@@ -258,8 +255,7 @@ func runMGet(c *Call) {
 // setPairs sets every key to the value that follows it.
 func (c *Call) setPairs() {
 	for i := 1; i < len(c.Args); i += 2 {
-		db := c.Database(c.Args[i])
-		e := db.Lookup(c.Args[i])
+		db, e := c.Lookup(c.Args[i])
 		store(db, &e, 0, c.Args[i+1])
 	}
 }

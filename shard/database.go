@@ -22,7 +22,18 @@ func newDatabase(ks *Keyspace, number int) *Database {
 // Lookup finds key. A key whose expiry is at or before NowMillis is absent. The
 // Entry keeps key, which must not change while the Entry is used.
 func (d *Database) Lookup(key []byte) Entry {
-	return d.find(key, spread(d.ks.seed.hash(key)))
+	return d.find(key, uint32(d.ks.seed.Place(key)))
+}
+
+// LookupAt is Lookup of a key whose Place is known.
+func (d *Database) LookupAt(key []byte, at Place) Entry { return d.find(key, uint32(at)) }
+
+// Warm brings what Lookup of keys with these places will read into the
+// processor's cache. One after another, each lookup would wait for main memory twice;
+// the loads here do not depend on each other, so that the waits overlap. It changes
+// nothing; more than some hundred places at once would push each other out again.
+func (d *Database) Warm(places []Place) {
+	d.ks.warmed += d.tables.index.warm(places, &d.tables.arena)
 }
 
 func (d *Database) find(key []byte, place uint32) Entry {

@@ -73,7 +73,7 @@ func (d *Door) Through(ids []int, fn func(held []*Keyspace)) bool {
 	ok := stood == len(ids)
 	if ok {
 		p.align(ids)
-		run(p.held, fn)
+		finish(func() { fn(p.held) })
 	}
 	p.leave(ids[:stood])
 	d.giveBack(p)
@@ -134,17 +134,18 @@ func (p *pass) leave(ids []int) {
 	}
 }
 
-// run runs fn. If fn does not return, the process ends.
-func run(held []*Keyspace, fn func([]*Keyspace)) {
+// finish runs fn. If fn does not return, the process ends, whoever would recover:
+// what it left half done in a keyspace must not be served.
+func finish(fn func()) {
 	returned := false
 	defer func() {
 		if returned {
 			return
 		}
-		why := fmt.Sprintf("shard: work inside the door did not return: %v\n\n%s", recover(), debug.Stack())
+		why := fmt.Sprintf("shard: work on a standing shard did not return: %v\n\n%s", recover(), debug.Stack())
 		go func() { panic(why) }() // nobody can recover from a panic over there
 		select {}
 	}()
-	fn(held)
+	fn()
 	returned = true
 }

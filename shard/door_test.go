@@ -182,7 +182,7 @@ func TestDoorEndsTheProcess(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestDoorEndsTheProcess$", "-test.timeout=30s")
 		cmd.Env = append(os.Environ(), insideDoor+"="+how)
 		out, err := cmd.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "work inside the door did not return: "+want) ||
+		if err == nil || !strings.Contains(string(out), "work on a standing shard did not return: "+want) ||
 			!strings.Contains(string(out), "stopInsideDoor") {
 			t.Errorf("%s: %v\n%s", how, err, out)
 		}

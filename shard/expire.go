@@ -32,7 +32,7 @@ func (ks *Keyspace) Collect() (done int, more bool) {
 // expired frees the record at ref. It has left the wheel already.
 func (d *Database) expired(ref uint32) {
 	c := d.tables.arena.cell(ref)
-	e := Entry{key: c.key(), cell: c, place: spread(d.ks.seed.hash(c.key())), ref: ref}
+	e := Entry{key: c.key(), cell: c, place: uint32(d.ks.seed.Place(c.key())), ref: ref}
 	d.ks.stats.Expired++
 	d.remove(&e)
 }

@@ -41,7 +41,8 @@ type inbox struct {
 	vacancy sync.Cond // signalled when a full ring has room again, or closes
 	ring    []parcel
 	head, n int
-	asleep  bool // the receiver found nothing and will wait for the bell
+	asleep  bool // the receiver found nothing and waits for the bell
+	held    bool // a caller runs on the keyspace while the receiver is asleep
 	closed  bool
 	alarm   bool // a timer has gone off since the last take
 	bell    chan struct{}
@@ -70,13 +71,40 @@ func (b *inbox) put(p parcel) bool {
 	}
 	b.ring[at] = p
 	b.n++
-	wake := b.asleep
-	b.asleep = false
+	b.rouse()
 	b.mu.Unlock()
-	if wake {
-		b.chime()
-	}
 	return true
+}
+
+// hold takes the receiver's place while it sleeps with nothing to do; false when
+// it does not.
+func (b *inbox) hold() bool {
+	b.mu.Lock()
+	ok := b.asleep && !b.held && !b.closed
+	b.held = b.held || ok
+	b.mu.Unlock()
+	return ok
+}
+
+// release gives the receiver's place back, and wakes it if there is something to
+// do by now; more says that there is garbage.
+func (b *inbox) release(more bool) {
+	b.mu.Lock()
+	b.held = false
+	b.alarm = b.alarm || more
+	if b.n > 0 || b.alarm || b.closed {
+		b.rouse()
+	}
+	b.mu.Unlock()
+}
+
+// rouse wakes the receiver if it sleeps and nobody stands in its place, who would
+// do it on leaving. mu is held.
+func (b *inbox) rouse() {
+	if b.asleep && !b.held {
+		b.asleep = false
+		b.bell <- struct{}{} // never waits: one ring for each sleep
+	}
 }
 
 // take moves what is there, as far as it fits, to into. If it finds nothing and
@@ -108,9 +136,9 @@ func (b *inbox) take(into []parcel, sleep bool) (n int, alarm, open bool) {
 // wake makes the receiver look up: its timer has gone off.
 func (b *inbox) wake() {
 	b.mu.Lock()
-	b.alarm, b.asleep = true, false
+	b.alarm = true
+	b.rouse()
 	b.mu.Unlock()
-	b.chime()
 }
 
 // close refuses everything from now on. What is queued stays.
@@ -118,16 +146,8 @@ func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true
 	b.vacancy.Broadcast()
+	b.rouse()
 	b.mu.Unlock()
-	b.chime()
-}
-
-// chime wakes the receiver, now or when it next goes to sleep.
-func (b *inbox) chime() {
-	select {
-	case b.bell <- struct{}{}:
-	default:
-	}
 }
 
 // length is the number of batches that wait.

@@ -24,6 +24,7 @@ type Keyspace struct {
 	keep        bool // garbage is not collected
 	turn        int  // which of made has its wheel pulled first
 	stats       Stats
+	warmed      uint32 // means nothing: it makes the loads of Warm be needed
 }
 
 // Stats counts what happened to a keyspace since it was made.

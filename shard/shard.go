@@ -74,7 +74,7 @@ type Shard struct {
 	inbox    inbox
 	keyspace *Keyspace
 	timer    *time.Timer
-	armed    int64 // the Unix ms for which the timer is set; 0 when it is not
+	armed    int64 // the Unix ms for which the timer is set; 0 when it is not; part of the keyspace's hold
 	stopped  chan struct{}
 }
 
@@ -99,6 +99,23 @@ func (s *Shard) Submit(w Work, t *Ticket) bool {
 	}
 	t.done()
 	return false
+}
+
+// Serve runs w at once, on the caller's goroutine, when the shard stands idle, and
+// submits it otherwise. Like Submit it tells t when w has run. A hand-over to another
+// goroutine and back costs more than most batches: an idle shard stands, and whoever
+// comes first may take hold of it.
+//
+// Work that may block is not for Serve, and a panic in w ends the process.
+func (s *Shard) Serve(w Work, t *Ticket) bool {
+	if !s.inbox.hold() {
+		return s.Submit(w, t)
+	}
+	s.keyspace.Tick()
+	finish(func() { w.Run(s.keyspace) })
+	s.inbox.release(s.tidy())
+	t.done()
+	return true
 }
 
 // Waiting is the number of batches in the inbox: a figure for an operator, old
@@ -142,7 +159,7 @@ func (s *Shard) run() {
 			s.armed = 0
 		}
 		if n == 0 && !more && !alarm {
-			s.sleep()
+			<-s.inbox.bell
 			continue
 		}
 		// The clock is read after the batches were taken: none runs at a time before
@@ -153,20 +170,24 @@ func (s *Shard) run() {
 			drain[i].ticket.done()
 			drain[i] = parcel{}
 		}
-		_, more = s.keyspace.Collect()
+		more = s.tidy()
 	}
 }
 
-// sleep waits for the bell, which senders ring, and the timer when the wheels
-// may have something to collect. A timer that goes off too early costs one look;
-// setting it costs more than that, so it is only ever moved to an earlier time.
-func (s *Shard) sleep() {
+// tidy collects garbage between two rounds of work. more says that some is
+// left; otherwise the timer is set for when the wheels may have something. A timer that
+// goes off too early costs one look; setting it costs more than that, so it is only
+// ever moved to an earlier time.
+func (s *Shard) tidy() (more bool) {
+	if _, more = s.keyspace.Collect(); more {
+		return true
+	}
 	when, ok := s.keyspace.nextExpiry()
 	if ok && (s.armed == 0 || when < s.armed) {
 		s.timer.Reset(nap(s.keyspace.millis, when))
 		s.armed = max(when, 1)
 	}
-	<-s.inbox.bell
+	return false
 }
 
 // nap is the time from one Unix ms to another, within what a timer is set to.

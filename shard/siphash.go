@@ -10,6 +10,9 @@ import (
 // cursor means the same everywhere.
 type Seed [2]uint64
 
+// Place is where the index looks for key.
+func (s *Seed) Place(key []byte) Place { return Place(spread(s.hash(key))) }
+
 // hash is SipHash-1-3 of key: J.-P. Aumasson, D. J. Bernstein, SipHash: a fast
 // short-input PRF, 2012, with one round per block and three at the end, the
 // variant that the hash tables of Python, Ruby and Rust use.

@@ -31,6 +31,7 @@ type config struct {
 	tlsKey          text
 	tlsCA           text
 	httpAddr        text
+	httpProfile     yes
 	logLevel        level
 	file            text
 	check           yes
@@ -96,6 +97,8 @@ func options() []option {
 			help: "authorities in PEM; clients must show a certificate of one of them"},
 		{name: "http-addr", unit: "HOST:PORT", field: func(c *config) flag.Value { return &c.httpAddr },
 			help: "where to serve /metrics, /livez and /readyz over plain HTTP; empty: nowhere"},
+		{name: "http-profile", standard: "false", field: func(c *config) flag.Value { return &c.httpProfile },
+			help: "serve /debug/pprof/ there too, for go tool pprof"},
 		{name: "log-level", standard: "info", unit: "LEVEL", field: func(c *config) flag.Value { return &c.logLevel },
 			help: "debug, info, warn or error"},
 		{name: "max-clients", standard: "10000", unit: "N", min: 1, max: 1_000_000, field: func(c *config) flag.Value { return &c.maxClients },

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"sync/atomic"
 	"time"
 
@@ -28,8 +29,9 @@ const (
 )
 
 // newWeb makes the handlers. They show what register registers, and the Go
-// runtime and the process beside it.
-func newWeb(register func(prometheus.Registerer), log *slog.Logger) *web {
+// runtime and the process beside it; and, if profile is set, where its time and
+// memory go.
+func newWeb(register func(prometheus.Registerer), profile bool, log *slog.Logger) *web {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	register(registry)
@@ -39,6 +41,11 @@ func newWeb(register func(prometheus.Registerer), log *slog.Logger) *web {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /livez", func(out http.ResponseWriter, _ *http.Request) { answer(out, true) })
 	mux.HandleFunc("GET /readyz", func(out http.ResponseWriter, _ *http.Request) { answer(out, w.ready.Load()) })
+	if profile {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile) // up to webTimeout
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	w.server = http.Server{
 		Handler: mux, ReadTimeout: webTimeout, WriteTimeout: webTimeout, IdleTimeout: webTimeout, MaxHeaderBytes: webHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),

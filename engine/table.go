@@ -117,6 +117,12 @@ func (t *Table) Resolve(args [][]byte) (*Command, string) {
 	return c, ""
 }
 
+// Runs says whether c is the row that Resolve finds for args; false also when
+// that is not seen from c alone.
+func (c *Command) Runs(args [][]byte) bool {
+	return c.parent == "" && len(c.Subs) == 0 && EqualFold(args[0], c.Name) && c.Takes(len(args))
+}
+
 // EqualFold says whether b spells the ASCII word upper in any case.
 func EqualFold(b []byte, upper string) bool {
 	if len(b) != len(upper) {

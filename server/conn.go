@@ -192,10 +192,13 @@ func (c *conn) pipeline() error {
 
 // take hands one command to the engine, or answers why not.
 func (c *conn) take(args [][]byte) error {
-	row, refusal := c.server.table.Resolve(args)
-	if row == nil {
-		c.refuse(args, refusal)
-		return nil
+	row := c.last
+	if row == nil || !row.Runs(args) { // most often a client says the same again
+		var refusal string
+		if row, refusal = c.server.table.Resolve(args); row == nil {
+			c.refuse(args, refusal)
+			return nil
+		}
 	}
 	if !c.authenticated && row.Flags&engine.NoAuth == 0 {
 		c.reject(failNoAuth.text())

@@ -60,6 +60,7 @@ type batch struct {
 // Run runs the calls on the shard's goroutine, from where it stopped.
 func (b *batch) Run(ks *shard.Keyspace) {
 	warm := b.done
+	b.call.steady = true
 	for b.done < len(b.calls) && b.out.Len() < b.pause {
 		if b.done == warm {
 			warm += b.warm(ks)
@@ -75,6 +76,7 @@ func (b *batch) Run(ks *shard.Keyspace) {
 			ks.Tick()
 		}
 	}
+	b.call.steady, b.call.asker, b.call.asked = false, nil, nil
 }
 
 // warmAhead is how many calls are looked ahead to have their records at hand.

@@ -25,6 +25,9 @@ type Call struct {
 	limits  *Limits          // of the engine
 	values  [maxNative]int64 // what parse found, by position in Command.Args
 	given   uint32           // which of them were given
+	steady  bool             // Args of earlier calls are still as they were
+	asker   *Command         // whose arguments they are, asked; nil when that is not known
+	asked   [][]byte
 	limiter limiter          // of limiter commands; here so that it need not be allocated
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -18,6 +19,35 @@ const maxPeriod = int64(limit.MaxPeriod / time.Millisecond)
 // come first, options in any order after them. It replies with the error and
 // returns false when an argument is wrong; nothing has been changed then.
 func (c *Call) parse() bool {
+	if c.repeats() {
+		return true
+	}
+	c.asker = nil
+	if !c.read() {
+		return false
+	}
+	if c.steady {
+		c.asker, c.asked = c.Command, c.Args
+	}
+	return true
+}
+
+// repeats says whether all arguments but the key are those parsed last. Pipelines
+// ask the same of many keys, and comparing costs less than reading.
+func (c *Call) repeats() bool {
+	if c.asker != c.Command || len(c.asked) != len(c.Args) || c.Command.Keys != OneKey {
+		return false
+	}
+	for i := 2; i < len(c.Args); i++ {
+		if !bytes.Equal(c.asked[i], c.Args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// read is parse without a look back.
+func (c *Call) read() bool {
 	c.given = 0
 	word := 1
 	for i := range c.Command.Args {

@@ -79,14 +79,11 @@ func (b *batch) Run(ks *shard.Keyspace) {
 	b.call.steady, b.call.asker, b.call.asked = false, nil, nil
 }
 
-// warmAhead is how many calls are looked ahead to have their records at hand.
-const warmAhead = 64
-
 // warm prepares the next calls, as many as it returns.
 func (b *batch) warm(ks *shard.Keyspace) int {
-	next := b.calls[b.done:min(len(b.calls), b.done+warmAhead)]
+	next := b.calls[b.done:min(len(b.calls), b.done+shard.MaxWarm)]
 	if len(next) > 1 {
-		var places [warmAhead]shard.Place
+		var places [shard.MaxWarm]shard.Place
 		for i := range next {
 			places[i] = next[i].place
 		}

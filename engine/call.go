@@ -28,7 +28,7 @@ type Call struct {
 	steady  bool             // Args of earlier calls are still as they were
 	asker   *Command         // whose arguments they are, asked; nil when that is not known
 	asked   [][]byte
-	limiter limiter          // of limiter commands; here so that it need not be allocated
+	limiter limiter // of limiter commands; here so that it need not be allocated
 }
 
 // Keyspace is the slice of the keyspace that owns key. The call must hold it.

@@ -128,6 +128,13 @@ func (a *arena) cell(ref uint32) *cell {
 	return (*cell)(unsafe.Add(a.base[ref>>offsetLen], uintptr(ref&(1<<offsetLen-1))*grain))
 }
 
+// ends reads something of the beginning and of the end of the cell at ref, which
+// for small ones is all that there is of it.
+func (a *arena) ends(ref uint32) uint32 {
+	c := a.cell(ref)
+	return c.meta + *(*uint32)(unsafe.Add(unsafe.Pointer(c), a.size(ref)-grain))
+}
+
 // size is the size of the cell at ref in bytes.
 func (a *arena) size(ref uint32) int { return int(a.chunks[ref>>offsetLen].size) }
 

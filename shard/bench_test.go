@@ -60,6 +60,30 @@ func BenchmarkPutBucket(b *testing.B) {
 	}
 }
 
+// BenchmarkPutBucketAhead is the same in a pipeline of 64, which looks ahead.
+func BenchmarkPutBucketAhead(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(size.name, func(b *testing.B) {
+			ks, keys := benchKeys(b, size.keys)
+			var places [64]Place
+			ahead, i := 0, 0
+			for b.Loop() {
+				if i == ahead {
+					ahead = min(len(keys), i+len(places))
+					for j, key := range keys[i:ahead] {
+						places[j] = ks.seed.Place(key)
+					}
+					ks.Database(0).Warm(places[:ahead-i])
+				}
+				take(ks, keys[i])
+				if i++; i == len(keys) {
+					ahead, i = 0, 0
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkMiss is the yardstick for the two above: one read of a random cache
 // line in as many bytes as a million keys take.
 func BenchmarkMiss(b *testing.B) {

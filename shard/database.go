@@ -28,10 +28,14 @@ func (d *Database) Lookup(key []byte) Entry {
 // LookupAt is Lookup of a key whose Place is known.
 func (d *Database) LookupAt(key []byte, at Place) Entry { return d.find(key, uint32(at)) }
 
+// MaxWarm is how many places Warm takes: more at once would push each other out of
+// the cache again.
+const MaxWarm = 64
+
 // Warm brings what Lookup of keys with these places will read into the
 // processor's cache. One after another, each lookup would wait for main memory twice;
 // the loads here do not depend on each other, so that the waits overlap. It changes
-// nothing; more than some hundred places at once would push each other out again.
+// nothing. Of more than MaxWarm places the rest is left.
 func (d *Database) Warm(places []Place) {
 	d.ks.warmed += d.tables.index.warm(places, &d.tables.arena)
 }

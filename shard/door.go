@@ -41,11 +41,12 @@ func newPass(shards int) *pass {
 	return p
 }
 
-// stand is the work that makes a shard stand: it hands its keyspace over and
+// stand is the work that makes a busy shard stand: it hands its keyspace over and
 // waits until it is let go.
 type stand struct {
 	standing chan *Keyspace
 	leave    chan struct{}
+	idle     bool // the shard stood already: the door took hold of it
 }
 
 func (s *stand) Run(ks *Keyspace) {
@@ -75,7 +76,7 @@ func (d *Door) Through(ids []int, fn func(held []*Keyspace)) bool {
 		p.align(ids)
 		finish(func() { fn(p.held) })
 	}
-	p.leave(ids[:stood])
+	p.leave(d.shards, ids[:stood])
 	d.giveBack(p)
 	return ok
 }
@@ -105,6 +106,10 @@ func (d *Door) giveBack(p *pass) {
 func (p *pass) enter(shards []*Shard, ids []int) int {
 	for n, id := range ids {
 		s := &p.stands[id]
+		if s.idle = shards[id].inbox.hold(); s.idle {
+			p.held[id] = shards[id].keyspace
+			continue
+		}
 		if !shards[id].Submit(s, nil) {
 			return n
 		}
@@ -127,10 +132,14 @@ func (p *pass) align(ids []int) {
 	}
 }
 
-func (p *pass) leave(ids []int) {
+func (p *pass) leave(shards []*Shard, ids []int) {
 	for _, id := range ids {
 		p.held[id] = nil
-		p.stands[id].leave <- struct{}{}
+		if p.stands[id].idle {
+			shards[id].inbox.release(shards[id].tidy())
+		} else {
+			p.stands[id].leave <- struct{}{}
+		}
 	}
 }
 

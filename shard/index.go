@@ -122,16 +122,21 @@ func (ix *index) find(place uint32, key []byte, a *arena) (uint32, *cell) {
 type Place uint32
 
 // warm loads the slots where the search for each place begins, then the records
-// that it will find. What it returns depends on every load, or the compiler would
-// leave them out.
+// that it will find, each step for all places before the next. What it returns depends
+// on every load, or the compiler would leave them out.
 func (ix *index) warm(places []Place, a *arena) (loaded uint32) {
+	var refs [MaxWarm]uint32
+	places = places[:min(len(places), MaxWarm)]
 	for _, p := range places {
 		seg := ix.at(uint32(p))
 		loaded += seg.slots[seg.home(uint32(p))].ref
 	}
-	for _, p := range places {
-		if ref := ix.guess(uint32(p)); ref != 0 {
-			loaded += a.cell(ref).meta
+	for i, p := range places {
+		refs[i] = ix.guess(uint32(p))
+	}
+	for _, ref := range refs[:len(places)] {
+		if ref != 0 {
+			loaded += a.ends(ref)
 		}
 	}
 	return loaded

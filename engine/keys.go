@@ -70,6 +70,14 @@ func typeName(kind shard.Kind) string {
 		return "limit-sliding"
 	case shard.KindLog:
 		return "limit-log"
+	case shard.KindHash:
+		return "hash"
+	case shard.KindSet:
+		return "set"
+	case shard.KindSorted:
+		return "zset"
+	case shard.KindList:
+		return "list"
 	}
 	return "string"
 }

@@ -89,7 +89,7 @@ func (c *Call) longPattern(pattern []byte) bool {
 // only wants only keys that TYPE gives this name, in any case.
 func (w *walk) only(name []byte) {
 	w.kinds = 0
-	for kind := shard.KindInt; kind <= shard.KindLog; kind++ {
+	for kind := shard.KindInt; kind <= shard.KindList; kind++ {
 		if EqualFold(name, strings.ToUpper(typeName(kind))) {
 			w.kinds |= 1 << kind
 		}

@@ -1,15 +1,18 @@
 package shard
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
-// Check verifies that index, arena and wheel agree with each other and each
+// Check verifies that index, arena, side store and wheel agree with each other and each
 // with itself, and returns the first broken invariant it finds. It visits every
 // record and is meant for tests.
 func (d *Database) Check() error {
 	t := d.tables
 	seen := make(map[uint32]bool, t.count) // by ref
 	inChunk := make(map[uint32]int)
-	timed := 0
+	timed, collections := 0, make(map[uint32]bool)
 	for _, c := range t.entries() {
 		if err := d.checkRecord(c); err != nil {
 			return err
@@ -19,8 +22,12 @@ func (d *Database) Check() error {
 		}
 		seen[c.ref] = true
 		inChunk[c.ref>>offsetLen]++
-		if t.arena.cell(c.ref).when != 0 {
+		cell := t.arena.cell(c.ref)
+		if cell.when != 0 {
 			timed++
+		}
+		if cell.kind().isCollection() {
+			collections[binary.LittleEndian.Uint32(cell.value())] = true
 		}
 	}
 	if len(seen) != t.count {
@@ -33,6 +40,9 @@ func (d *Database) Check() error {
 		return err
 	}
 	if err := t.index.check(); err != nil {
+		return err
+	}
+	if err := t.side.check(collections); err != nil {
 		return err
 	}
 	return t.arena.check(inChunk)

@@ -57,7 +57,7 @@ func ceilMillis(t limit.Instant) int64 { return max(1, -floorMillis(-t)) }
 // sound reports that value is a state that the limit package could have
 // returned, as far as can be told at a glance.
 func sound(k Kind, value []byte) bool {
-	if k.size() != packedSize {
+	if k.size() != packedSize || k.isCollection() {
 		return true
 	}
 	p := unpack(value)

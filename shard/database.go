@@ -3,8 +3,8 @@ package shard
 import "fmt"
 
 // Database is one of the numbered databases of a keyspace. Every change to it
-// goes through a primitive (Put, Delete, SetExpiry, Splice, Flush), which writes
-// its effect and its inverse when the keyspace asks for them.
+// goes through a primitive (Put, Delete, SetExpiry, Splice, Flush, and those of
+// the collections), which writes its effect and its inverse when the keyspace asks for them.
 type Database struct {
 	ks      *Keyspace
 	number  int
@@ -14,7 +14,7 @@ type Database struct {
 }
 
 func newDatabase(ks *Keyspace, number int) *Database {
-	d := &Database{ks: ks, number: number, tables: newTables(ks.millis)}
+	d := &Database{ks: ks, number: number, tables: newTables(ks.millis, &ks.seed)}
 	d.collect = d.expired
 	return d
 }
@@ -70,18 +70,19 @@ func (d *Database) settle(e *Entry, ref uint32) {
 
 // Value is a view of the value of a present key, nil of an absent one. It
 // starts at an address divisible by 8 and is valid until the next write to the
-// database.
+// database. Of a collection it is the encoding that Put takes, made for the call.
 func (d *Database) Value(e *Entry) []byte {
 	if !e.live {
 		return nil
 	}
-	return e.cell.value()
+	return d.tables.value(e.cell)
 }
 
 // Put makes the record of e hold value, whatever was there before, and expire
 // at the Unix millisecond when, 0 for never. value may be a view of another
 // record but not of e's own. A key longer than MaxKey and a value that is none
-// of kind k are mistakes of the caller and panic.
+// of kind k are mistakes of the caller and panic. Of a collection value is the
+// encoding that Value returns.
 func (d *Database) Put(e *Entry, k Kind, when int64, value []byte) {
 	if len(e.key) > MaxKey || !k.holds(value) || when < 0 {
 		panic(fmt.Sprintf("shard: Put of a %d byte key, kind %d, %d byte value, expiry %d", len(e.key), k, len(value), when))
@@ -219,6 +220,6 @@ func (d *Database) flush() {
 	if d.ks.undo != nil {
 		d.ks.undo.flush(d)
 	}
-	d.tables = newTables(d.ks.millis)
+	d.tables = newTables(d.ks.millis, &d.ks.seed)
 	d.version++
 }

@@ -13,10 +13,11 @@ import (
 //	delete  op db key
 //	expiry  op db key when                of an existing record
 //	splice  op db key when at remove insert  of an existing record
+//	edit    op db key kind delta  of an existing collection of the kind
 //	flush   op db
 //	revert  op db number                  inverses only: take back dropped tables
 //
-// key, value and insert are a length and the bytes.
+// key, value, insert and delta are a length and the bytes.
 const (
 	opPut byte = iota + 1
 	opDelete
@@ -24,6 +25,7 @@ const (
 	opSplice
 	opFlush
 	opRevert
+	opEdit
 )
 
 // ErrEffects is wrapped by the errors of Apply for bytes that are not effects.
@@ -85,6 +87,12 @@ func (f *Effects) splice(db int, key []byte, when int64, at, remove int, insert 
 	f.bytes(insert)
 }
 
+func (f *Effects) edit(db int, key []byte, k Kind, delta []byte) {
+	f.head(opEdit, db, key)
+	f.log = append(f.log, byte(k))
+	f.bytes(delta)
+}
+
 func (f *Effects) flush(db int) { f.log = append(f.log, opFlush, byte(db)) }
 
 // change is one effect or inverse, decoded. Its slices are views.
@@ -94,8 +102,8 @@ type change struct {
 	key        []byte
 	kind       Kind
 	when       int64
-	at, remove int // of a splice; at is the number of dropped tables of a revert
-	value      []byte
+	at, remove int    // of a splice; at is the number of dropped tables of a revert
+	value      []byte // or inserted bytes, or a delta
 }
 
 // reader takes effects apart. It stops at the first mistake and remembers it.
@@ -160,6 +168,9 @@ func (r *reader) next() (change, error) {
 		c.when = int64(r.number(MaxWhen))
 		c.at = int(r.number(MaxValue))
 		c.remove = int(r.number(MaxValue))
+		c.value = r.bytes(MaxValue)
+	case opEdit:
+		c.kind = Kind(r.byte())
 		c.value = r.bytes(MaxValue)
 	case opRevert:
 		c.at = int(r.number(MaxValue))

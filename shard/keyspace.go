@@ -25,6 +25,7 @@ type Keyspace struct {
 	turn        int  // which of made has its wheel pulled first
 	stats       Stats
 	warmed      uint32 // means nothing: it makes the loads of Warm be needed
+	draft       draft
 }
 
 // Stats counts what happened to a keyspace since it was made.
@@ -94,7 +95,7 @@ func (ks *Keyspace) Record(effects *Effects) { ks.effects = effects }
 // Arm makes every change write its inverse to u; nil stops that.
 func (ks *Keyspace) Arm(u *Undo) { ks.undo = u }
 
-// Memory is the number of bytes that records, index and wheels take. What an
+// Memory is the number of bytes that records, collections, index and wheels take. What an
 // Undo holds is not in it.
 func (ks *Keyspace) Memory() int64 {
 	sum := int64(0)
@@ -108,7 +109,8 @@ func (ks *Keyspace) Memory() int64 {
 func (ks *Keyspace) Stats() Stats { return ks.stats }
 
 // Dump calls fn with every live record, by database and then by key, so that
-// equal keyspaces give equal dumps. The slices are views. It is for tests and
+// equal keyspaces give equal dumps. The slices are views, or of collections the
+// encodings that Put takes. It is for tests and
 // takes memory for a list of all records.
 func (ks *Keyspace) Dump(fn func(db int, key []byte, kind Kind, when int64, value []byte)) {
 	for n, d := range ks.databases {
@@ -117,7 +119,7 @@ func (ks *Keyspace) Dump(fn func(db int, key []byte, kind Kind, when int64, valu
 		}
 		for _, c := range d.sorted() {
 			if d.alive(c) {
-				fn(n, c.key(), c.kind(), c.when, c.value())
+				fn(n, c.key(), c.kind(), c.when, d.tables.value(c))
 			}
 		}
 	}

@@ -15,6 +15,10 @@ const (
 	KindFixed               // a limit.Fixed
 	KindSliding             // a limit.Sliding
 	KindLog                 // a limit.Log
+	KindHash                // a hash, in the side store as the three below
+	KindSet                 // a set
+	KindSorted              // a sorted set
+	KindList                // a list
 	kinds
 )
 
@@ -31,15 +35,20 @@ const variable = -1
 
 var kindSizes = [kinds]int{
 	KindInt: 8, KindString: variable, KindBucket: packedSize, KindFixed: packedSize, KindSliding: packedSize, KindLog: variable,
+	KindHash: handleSize, KindSet: handleSize, KindSorted: handleSize, KindList: handleSize,
 }
 
-// size is the size of every value of the kind, or variable.
+// size is the size of what a record of the kind holds, or variable.
 func (k Kind) size() int { return kindSizes[k] }
 
-// holds reports whether value can be a value of the kind.
+// holds reports whether value can be a value of the kind. Of a collection it
+// sees no more than the length.
 func (k Kind) holds(value []byte) bool {
 	if k == KindNone || k >= kinds || len(value) > MaxValue {
 		return false
+	}
+	if k.isCollection() {
+		return makers[k] != nil
 	}
 	if n := k.size(); n != variable && n != len(value) {
 		return false

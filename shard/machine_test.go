@@ -298,7 +298,7 @@ func records(ks *Keyspace) []string {
 			continue
 		}
 		for _, c := range d.sorted() {
-			out = append(out, line(n, c.key(), c.kind(), c.when, c.value()))
+			out = append(out, line(n, c.key(), c.kind(), c.when, d.tables.value(c)))
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"encoding/binary"
 	"unsafe"
 
 	"github.com/limitstore/limitstore/ttl"
@@ -11,13 +12,15 @@ import (
 type tables struct {
 	arena arena
 	index index
+	side  side
 	wheel *ttl.Wheel
-	count int // records
+	seed  *Seed // of the collections
+	count int   // records
 }
 
 // newTables makes empty tables whose wheel stands at now, in Unix ms.
-func newTables(now int64) *tables {
-	t := &tables{arena: newArena(), index: newIndex()}
+func newTables(now int64, seed *Seed) *tables {
+	t := &tables{arena: newArena(), index: newIndex(), seed: seed}
 	t.wheel = ttl.New(t, now)
 	return t
 }
@@ -30,10 +33,10 @@ func (t *tables) Deadline(id uint32) int64 { return t.arena.cell(id).when }
 
 // bytes is the memory of the tables.
 func (t *tables) bytes() int64 {
-	return t.arena.bytes() + t.index.bytes() + tablesSize
+	return t.arena.bytes() + t.index.bytes() + t.side.bytes() + tablesSize
 }
 
-// tablesSize is what empty tables take beside arena and index.
+// tablesSize is what empty tables take beside arena, index and side store.
 const tablesSize = int64(unsafe.Sizeof(tables{}) + unsafe.Sizeof(ttl.Wheel{}))
 
 // cellSize is the size of the cell that such a record needs.
@@ -42,6 +45,14 @@ func cellSize(k Kind, keyLen, valueLen int) int { return valueStart(k, keyLen) +
 // put makes e's record hold value, creating it when there is none. value must
 // not be a view of e's own record.
 func (t *tables) put(e *Entry, k Kind, when int64, value []byte) {
+	var handle [handleSize]byte
+	if k.isCollection() {
+		binary.LittleEndian.PutUint32(handle[:], t.admit(k, value))
+		value = handle[:]
+	}
+	if e.cell != nil {
+		t.dismiss(e.cell)
+	}
 	if e.cell != nil && t.fits(e, k, len(value)) {
 		e.cell.meta = uint32(len(e.key))<<8 | uint32(k)
 		e.cell.setLen(len(value))
@@ -128,6 +139,7 @@ func (t *tables) edit(e *Entry, at, remove int, insert []byte) {
 
 // remove deletes e's record.
 func (t *tables) remove(e *Entry) {
+	t.dismiss(e.cell)
 	t.wheel.Cancel(e.ref)
 	t.index.remove(e.place, e.ref)
 	t.arena.release(e.ref)

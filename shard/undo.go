@@ -41,7 +41,7 @@ func (u *Undo) restore(d *Database, e *Entry) {
 	if c := e.cell; c == nil {
 		u.log.delete(d.number, e.key)
 	} else {
-		u.log.put(d.number, e.key, c.kind(), c.when, c.value())
+		u.log.put(d.number, e.key, c.kind(), c.when, d.tables.value(c))
 	}
 }
 
@@ -56,6 +56,12 @@ func (u *Undo) expiry(d *Database, e *Entry) {
 func (u *Undo) splice(d *Database, e *Entry, at, remove, inserted int) {
 	u.begin()
 	u.log.splice(d.number, e.key, e.cell.when, at, inserted, e.cell.value()[at:at+remove])
+}
+
+// edit writes the inverse of an edit: back takes it back.
+func (u *Undo) edit(d *Database, e *Entry, back []byte) {
+	u.begin()
+	u.log.edit(d.number, e.key, e.cell.kind(), back)
 }
 
 // flush writes the inverse of dropping the tables of d: it keeps them.

@@ -8,6 +8,7 @@ func Commands() []Command {
 	return slices.Concat(
 		bucketCommands(), leakyCommands(), fixedCommands(), slidingCommands(), logCommands(), throttleCommands(),
 		stringCommands(), counterCommands(), increxCommands(),
-		keyCommands(), expireCommands(), scanCommands(), databaseCommands(),
+		hashCommands(), setCollectionCommands(),
+		keyCommands(), copyCommands(), expireCommands(), scanCommands(), databaseCommands(),
 	)
 }

@@ -45,7 +45,7 @@ func newRecording(shards int) *recording {
 // Replaying the effects of any run into an empty keyspace gives equal state,
 // whatever the time is where they are replayed; undoing them gives the state before.
 func TestEffectsReplayAndUndo(t *testing.T) {
-	rows := programmable(t)
+	rows := anyOnKeys(t)
 	rapid.Check(t, func(t *rapid.T) {
 		shards := rapid.IntRange(1, 3).Draw(t, "shards")
 		d := newShards(t, shards)

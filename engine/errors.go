@@ -54,6 +54,19 @@ const (
 	ValueInfinite
 	AppliedOverflow
 	AppliedInfinite
+	HashNotInteger
+	HashNotFloat
+	ValueNaNOrInfinity
+	NotPositive
+	NotInRange
+	NotBetween
+	NumKeys
+	TooManyKeys
+	NegativeLimit
+	SameObject
+	TooManyElements
+	CollectionTooLarge
+	TooManyPicks
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -104,6 +117,19 @@ var Errors = [...]ErrorRow{
 	IncrementInfinite:   {"ERR BYFLOAT increment cannot be Infinity", "INCREX BYFLOAT inf"},
 	ValueInfinite:       {"ERR value cannot be Infinity", "INCREX BYFLOAT of a key that holds inf"},
 	AppliedOverflow:     {"ERR applied increment would overflow", "INCREX SATURATE would move the value further than 64 bits tell"},
+	HashNotInteger:      {"ERR hash value is not an integer", "HINCRBY of a field whose value is no 64-bit integer"},
+	HashNotFloat:        {"ERR hash value is not a float", "HINCRBYFLOAT of a field whose value is no number"},
+	ValueNaNOrInfinity:  {"ERR value is NaN or Infinity", "HINCRBYFLOAT by infinity"},
+	NotPositive:         {"ERR value is out of range, must be positive", "SPOP with a count that is negative or no integer"},
+	NotInRange:          {"ERR value is out of range", "HRANDFIELD WITHVALUES with a count beyond 63 bits"},
+	NotBetween:          {"ERR value is out of range, value must between %d and %d", "SRANDMEMBER or HRANDFIELD with the smallest 64-bit integer as count"},
+	NumKeys:             {"ERR numkeys should be greater than 0", "a number of keys that is none"},
+	TooManyKeys:         {"ERR Number of keys can't be greater than number of args", "a number of keys, and fewer keys"},
+	NegativeLimit:       {"ERR LIMIT can't be negative", "SINTERCARD with a LIMIT that is negative or no integer"},
+	SameObject:          {"ERR source and destination objects are the same", "COPY or MOVE to where the key is"},
+	TooManyElements:     {"ERR a collection holds at most %d elements", "a hash or set would have more than --max-elements; nothing was changed"},
+	CollectionTooLarge:  {"ERR a collection takes at most %d bytes of memory", "a hash or set would become larger; nothing was changed"},
+	TooManyPicks:        {"ERR at most %d elements can be drawn with repetitions", "SRANDMEMBER or HRANDFIELD with a count below -(--max-elements)"},
 	AppliedInfinite:     {"ERR applied increment would be Infinity", "INCREX BYFLOAT SATURATE would move the value without end"},
 }
 

@@ -142,7 +142,7 @@ func runExpire(c *Call, unit int64, fromNow bool) {
 
 // isLimiter says whether records of the kind expire by themselves.
 func isLimiter(kind shard.Kind) bool {
-	return kind != shard.KindNone && kind != shard.KindInt && kind != shard.KindString
+	return shard.KindBucket <= kind && kind <= shard.KindLog
 }
 
 func runExpiry(c *Call, unit int64, fromNow bool) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,12 +19,18 @@ type sketch struct {
 	keys  []string // the words that are keys, in order
 }
 
+// random are the commands whose replies, or effects, are for chance to decide.
+var random = []string{"SPOP", "SRANDMEMBER", "HRANDFIELD"}
+
 // drawCall draws a call of a row: right in its syntax, mostly right in its
 // values.
 func drawCall(t *rapid.T, row *Command) *sketch {
 	s := &sketch{t: t, row: row, words: strings.Fields(row.FullName())}
 	for i := range row.Args {
 		s.arg(&row.Args[i])
+	}
+	if at := row.Keys.Count; at > 0 {
+		s.words[at] = strconv.Itoa(len(s.keys))
 	}
 	return s
 }
@@ -77,7 +84,7 @@ func (s *sketch) key() string {
 	switch s.row.Group {
 	case LeakyBucket, Compatible:
 		family = string(TokenBucket)
-	case Strings:
+	case Strings, Hashes, Sets:
 	case Generic:
 		family = rapid.SampledFrom(families).Draw(s.t, "family")
 	}
@@ -87,7 +94,7 @@ func (s *sketch) key() string {
 	return rapid.SampledFrom([]string{"key:a:", "key:b:", "key:{c}:", "key:\r\n\x00:"}).Draw(s.t, "key") + family
 }
 
-var families = []string{string(TokenBucket), string(FixedWindow), string(SlidingWindow), string(SlidingLog), string(Strings)}
+var families = []string{string(TokenBucket), string(FixedWindow), string(SlidingWindow), string(SlidingLog), string(Strings), string(Hashes), string(Sets)}
 
 // plausible are values for an argument: mostly ones that are right.
 func plausible(a *Arg) []string {
@@ -142,12 +149,24 @@ func newTable(t fataler) *Table {
 	return table
 }
 
+// anyOnKeys are the rows that run on the shards of their keys, random ones
+// included.
+func anyOnKeys(t fataler) []*Command {
+	rows := programmable(t)
+	for _, row := range newTable(t).Rows() {
+		if slices.Contains(random, row.Name) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
 // programmable are the rows whose answer depends on the keys and the time alone:
 // not on the number of shards, nor on what has been collected. Flushes are rare.
 func programmable(t fataler) []*Command {
 	var rows []*Command
 	for _, row := range newTable(t).Rows() {
-		if row.Scope == OnKeys && row.Run != nil {
+		if row.Scope == OnKeys && row.Run != nil && !slices.Contains(random, row.Name) {
 			rows = append(rows, row, row, row)
 		} else if row.Scope == EveryShard {
 			rows = append(rows, row)

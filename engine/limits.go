@@ -5,6 +5,7 @@ package engine
 type Limits struct {
 	Key      int // longest key in bytes
 	Value    int // longest string value in bytes
+	Elements int // most elements of a hash, set, sorted set or list
 	Pipeline int // commands run before their replies are written
 	Reply    int // reply bytes after which a batch pauses until they are written
 	Output   int // most reply bytes of one connection held at once; beyond it the connection is closed
@@ -13,13 +14,13 @@ type Limits struct {
 
 // DefaultLimits are the limits without flags.
 func DefaultLimits() Limits {
-	return Limits{Key: 64 << 10, Value: 64 << 20, Pipeline: 4096, Reply: 1 << 20, Output: 256 << 20, Inbox: 1024}
+	return Limits{Key: 64 << 10, Value: 64 << 20, Elements: 1 << 20, Pipeline: 4096, Reply: 1 << 20, Output: 256 << 20, Inbox: 1024}
 }
 
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits()
 	for _, f := range []struct{ field, standard *int }{
-		{&l.Key, &d.Key}, {&l.Value, &d.Value}, {&l.Pipeline, &d.Pipeline},
+		{&l.Key, &d.Key}, {&l.Value, &d.Value}, {&l.Elements, &d.Elements}, {&l.Pipeline, &d.Pipeline},
 		{&l.Reply, &d.Reply}, {&l.Output, &d.Output}, {&l.Inbox, &d.Inbox},
 	} {
 		if *f.field == 0 {
@@ -42,6 +43,9 @@ func LimitRows() []LimitRow {
 	return []LimitRow{
 		{"length of a key", "", "--max-key", "the command is refused; nothing is changed"},
 		{"length of a string value", "", "--max-value", "the command is refused; nothing is changed"},
+		{"elements of a hash or set", "", "--max-elements", "the command is refused; nothing is changed"},
+		{"memory of one hash or set, reckoning up to 128 bytes an element beside its own", "512 MiB", "", "the command is refused; nothing is changed"},
+		{"elements drawn with repetitions by one SRANDMEMBER or HRANDFIELD", "", "--max-elements", "the command is refused"},
 		{"capacity, limit, tokens, cost", "1 to 1000000000000", "", "the command is refused, naming the range"},
 		{"period, window, longest wait", "1 ms to 10 years", "", "the command is refused, naming the range"},
 		{"limit of a sliding window log", "1 to 100000", "", "the command is refused, naming the range; its memory grows with the limit"},

@@ -111,6 +111,9 @@ func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 		s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
 		return nil
 	}
+	if len(s.span) == 0 { // it cannot be right: any shard will say so
+		s.span = append(s.span, 0)
+	}
 	if len(s.span) == 1 {
 		s.queue(s.span[0], command, args, 0)
 		return nil

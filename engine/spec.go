@@ -40,13 +40,15 @@ const (
 	SlidingLog    Group = "sliding-log"
 	Compatible    Group = "compatible-limiters"
 	Strings       Group = "string"
+	Hashes        Group = "hash"
+	Sets          Group = "set"
 	Generic       Group = "generic"
 	Connection    Group = "connection"
 	Server        Group = "server"
 )
 
 // Groups lists every chapter in reading order.
-var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Generic, Connection, Server}
+var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, Generic, Connection, Server}
 
 // Flags say what a command may do; the names are Redis'.
 type Flags uint16
@@ -91,9 +93,9 @@ const (
 )
 
 // Keys says which arguments are keys: argument First (the name is 0), then
-// every Step-th up to Last; a negative Last counts from the end. Zero means
-// none.
-type Keys struct{ First, Last, Step int }
+// every Step-th up to Last; a negative Last counts from the end. Unless Count is
+// zero, as many are keys as the argument Count says. Zero means none.
+type Keys struct{ First, Last, Step, Count int }
 
 // OneKey is the common case: the first argument is the key.
 var OneKey = Keys{First: 1, Last: 1, Step: 1}
@@ -106,6 +108,13 @@ func (k Keys) Each(args [][]byte, fn func(key []byte)) {
 	last := k.Last
 	if last < 0 {
 		last += len(args)
+	}
+	if k.Count > 0 {
+		n, ok := Int(args[k.Count])
+		if !ok || n < 1 || n > int64(len(args)-k.First) {
+			return // the command will say so
+		}
+		last = k.First + int(n)*k.Step - 1
 	}
 	for i := k.First; i <= last && i < len(args); i += k.Step {
 		fn(args[i])

@@ -117,6 +117,8 @@ func categories(row *engine.Command) []string {
 	add("@read", row.Flags&engine.ReadOnly != 0)
 	add("@write", row.Flags&engine.Write != 0)
 	add("@string", own && row.Group == engine.Strings)
+	add("@hash", own && row.Group == engine.Hashes)
+	add("@set", own && row.Group == engine.Sets)
 	add("@limiter", limits(row.Group))
 	add("@admin", admin)
 	add("@fast", row.Flags&engine.Fast != 0)
@@ -129,7 +131,7 @@ func categories(row *engine.Command) []string {
 // limits says whether the chapter is one of limiters.
 func limits(g engine.Group) bool {
 	switch g {
-	case engine.Strings, engine.Generic, engine.Connection, engine.Server:
+	case engine.Strings, engine.Hashes, engine.Sets, engine.Generic, engine.Connection, engine.Server:
 		return false
 	}
 	return true

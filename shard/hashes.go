@@ -72,6 +72,23 @@ func (d *Database) SetRemove(e *Entry, member []byte) bool {
 	return d.strike(e, d.Set(e), member)
 }
 
+// PutSet makes e the set of members, which differ from each other and may be
+// views of any set, and never expire. Without members it deletes the key.
+func (d *Database) PutSet(e *Entry, members [][]byte) {
+	if len(members) == 0 {
+		d.Delete(e)
+		return
+	}
+	whole := &d.ks.draft.delta
+	whole.Reset()
+	whole.number(uint64(len(members)))
+	for _, member := range members {
+		whole.number(1)
+		whole.bytes(member)
+	}
+	d.Put(e, KindSet, 0, whole.log)
+}
+
 // startRoster makes e a roster of one name.
 func (d *Database) startRoster(e *Entry, k Kind, name, value []byte) {
 	whole := d.newDelta(1) // the number of names, then that of the first

@@ -87,11 +87,13 @@ func text(t *rapid.T) []byte {
 }
 
 func drawValue(t *rapid.T) (Kind, []byte) {
-	switch k := rapid.SampledFrom([]Kind{KindInt, KindString, KindBucket, KindFixed, KindSliding, KindLog}).Draw(t, "kind"); k {
+	switch k := rapid.SampledFrom([]Kind{KindInt, KindString, KindBucket, KindFixed, KindSliding, KindLog, KindHash, KindSet}).Draw(t, "kind"); k {
 	case KindInt:
 		return k, packed{}.append(nil)[:8]
 	case KindString:
 		return k, text(t)
+	case KindHash, KindSet:
+		return k, drawRoster(t, k)
 	case KindLog:
 		hits := rapid.IntRange(0, 30).Draw(t, "hits")
 		return k, make([]byte, logHeader+hits*hitSize)
@@ -157,20 +159,22 @@ func (m *machine) Splice(t *rapid.T) {
 	}
 }
 
-// Rename is delete and put, through two Entries looked up beforehand.
+// Rename is delete and put, through two Entries looked up beforehand, maybe of
+// two databases.
 func (m *machine) Rename(t *rapid.T) {
 	d, from, db, key := m.target(t)
 	to := rapid.SampledFrom(m.keys).Draw(t, "to")
+	other := rapid.SampledFrom([]int{db, 0}).Draw(t, "to database")
 	r, ok := m.twin.get(db, key)
-	if !ok || to == key {
+	if !ok || to == key && other == db {
 		return
 	}
-	dest := d.Lookup([]byte(to))
-	d.Put(&dest, from.Kind(), from.Expiry(), d.Value(&from))
+	dest := m.ks.Database(other).Lookup([]byte(to))
+	m.ks.Database(other).Put(&dest, from.Kind(), from.Expiry(), d.Value(&from))
 	d.Delete(&from)
 	delete(m.twin.dbs[db], key)
-	m.twin.dbs[db][to] = r
-	m.agree(t, d, &dest, db, to)
+	m.twin.dbs[other][to] = r
+	m.agree(t, m.ks.Database(other), &dest, other, to)
 	m.agree(t, d, &from, db, key)
 }
 
@@ -248,7 +252,7 @@ func (m *machine) Undo(t *rapid.T) {
 // it all back.
 func (m *machine) Stretch(t *rapid.T) {
 	m.Save(t)
-	steps := []func(*rapid.T){m.Put, m.Put, m.Delete, m.SetExpiry, m.Splice, m.Rename, m.Flush, m.Wait, m.Collect, m.Collect}
+	steps := []func(*rapid.T){m.Put, m.Put, m.Delete, m.SetExpiry, m.Splice, m.Roster, m.Roster, m.Rename, m.Flush, m.Wait, m.Collect, m.Collect}
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
 		rapid.SampledFrom(steps).Draw(t, "step")(t)
 	}
@@ -312,7 +316,7 @@ func TestMachine(t *testing.T) {
 		m := newMachine(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"": m.Check, "put": m.Put, "put again": m.Put, "delete": m.Delete, "expiry": m.SetExpiry,
-			"splice": m.Splice, "rename": m.Rename, "flush": m.Flush, "wait": m.Wait, "collect": m.Collect,
+			"splice": m.Splice, "roster": m.Roster, "roster again": m.Roster, "rename": m.Rename, "flush": m.Flush, "wait": m.Wait, "collect": m.Collect,
 			"replay": m.Replay, "save": m.Save, "undo": m.Undo, "keep": m.Keep,
 			"stretch": m.Stretch, "stretch again": m.Stretch, "replay again": m.Replay,
 		})

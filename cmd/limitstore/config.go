@@ -40,6 +40,7 @@ type config struct {
 	writeTimeout    span
 	maxKey          size
 	maxValue        size
+	maxElements     count
 	maxArgs         count
 	queryBuffer     size
 	pipeline        count
@@ -111,6 +112,8 @@ func options() []option {
 			help: "longest key"},
 		{name: "max-value", standard: sized(limits.Value), unit: "BYTES", min: 1 << 10, max: shard.MaxValue, field: func(c *config) flag.Value { return &c.maxValue },
 			help: "longest argument on the wire and longest string value"},
+		{name: "max-elements", standard: strconv.Itoa(limits.Elements), unit: "N", min: 1, max: 1 << 24, field: func(c *config) flag.Value { return &c.maxElements },
+			help: "most elements of a hash or set"},
 		{name: "max-args", standard: strconv.Itoa(wire.Args), unit: "N", min: 16, max: 1 << 30, field: func(c *config) flag.Value { return &c.maxArgs },
 			help: "words of one command"},
 		{name: "query-buffer", standard: sized(wire.Query), unit: "BYTES", min: 16 << 10, max: 4 * gib, field: func(c *config) flag.Value { return &c.queryBuffer },
@@ -299,7 +302,7 @@ func (c *config) shardCount() int {
 // limits are the engine's.
 func (c *config) limits() engine.Limits {
 	return engine.Limits{
-		Key: int(c.maxKey), Value: int(c.maxValue), Pipeline: int(c.pipeline), Output: int(c.outputBuffer), Inbox: int(c.inbox),
+		Key: int(c.maxKey), Value: int(c.maxValue), Elements: int(c.maxElements), Pipeline: int(c.pipeline), Output: int(c.outputBuffer), Inbox: int(c.inbox),
 	}
 }
 

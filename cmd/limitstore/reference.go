@@ -13,6 +13,10 @@ func chapterTitle(g engine.Group) string {
 	switch g {
 	case engine.Strings:
 		return "Strings and counters"
+	case engine.Hashes:
+		return "Hashes"
+	case engine.Sets:
+		return "Sets"
 	case engine.Generic:
 		return "Keys"
 	}

@@ -72,7 +72,7 @@ func (b *batch) Run(ks *shard.Keyspace) {
 		c.place, c.placed = q.place, q.command.Keys.Last == 1
 		c.run()
 		b.end()
-		if q.command.Flags&Fast == 0 || q.command.Keys.Last != 1 {
+		if q.command.Flags&Fast == 0 || q.command.Keys != OneKey {
 			ks.Tick()
 		}
 	}

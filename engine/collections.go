@@ -96,14 +96,16 @@ func newNames(r *shard.Roster, words [][]byte, step int) int {
 // came, and SMEMBERS of few integers in numeric order; clients rely on the first, and
 // OBJECT ENCODING tells. These are Redis' own defaults.
 const (
-	listpackEntries = 128
-	listpackValue   = 64
-	intsetEntries   = 512
+	listpackFields  = 512
+	listpackMembers = 128
+	listpackValue   = 64 // bytes
+	intsetMembers   = 512
 )
 
-// isSmall says whether Redis 7.2 would keep the roster in one piece.
-func isSmall(r *shard.Roster) bool {
-	if r.Len() > listpackEntries {
+// isSmall says whether Redis 7.2 would keep a roster in one piece: it has at most
+// so many names, and none and no value is long.
+func isSmall(r *shard.Roster, names int) bool {
+	if r.Len() > names {
 		return false
 	}
 	for name, value := range r.All() {
@@ -117,7 +119,7 @@ func isSmall(r *shard.Roster) bool {
 // asIntegers are the members of a set in numeric order if Redis would keep them
 // as integers: all are, and they are not many.
 func asIntegers(r *shard.Roster) ([]int64, bool) {
-	if r.Len() > intsetEntries {
+	if r.Len() > intsetMembers {
 		return nil, false
 	}
 	all := make([]int64, 0, r.Len())
@@ -134,14 +136,14 @@ func asIntegers(r *shard.Roster) ([]int64, bool) {
 
 // encoding is what OBJECT ENCODING says of a collection.
 func encoding(db *shard.Database, e *shard.Entry) string {
-	r := db.Hash(e)
+	r, names := db.Hash(e), listpackFields
 	if e.Kind() == shard.KindSet {
-		r = db.Set(e)
+		r, names = db.Set(e), listpackMembers
 		if _, ok := asIntegers(r); ok {
 			return "intset"
 		}
 	}
-	if isSmall(r) {
+	if isSmall(r, names) {
 		return "listpack"
 	}
 	return "hashtable"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/limitstore/limitstore/shard"
 )
@@ -30,6 +31,8 @@ func (c *Call) databaseNumber(word []byte) (int, bool) {
 	switch {
 	case !ok:
 		c.Fail(NotInteger)
+	case n < math.MinInt32 || n > math.MaxInt32:
+		c.Fail(NotBetween, math.MinInt32, math.MaxInt32)
 	case n < 0 || n >= shard.Databases:
 		c.Fail(DBIndex)
 	default:

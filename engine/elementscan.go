@@ -104,18 +104,16 @@ func (c *Call) scanRoster(kind shard.Kind) {
 	if !ok {
 		return
 	}
-	r, pairs, next := db.Hash(&e), kind == shard.KindHash, uint64(0)
-	if !pairs {
-		r = db.Set(&e)
-	}
+	r, small, pairs, next := db.Hash(&e), listpackFields, kind == shard.KindHash, uint64(0)
 	numbers, sorted := []int64(nil), false
 	if !pairs {
+		r, small = db.Set(&e), listpackMembers
 		numbers, sorted = asIntegers(r)
 	}
 	switch {
 	case s.cursor == 0 && sorted:
 		eachInt(numbers, func(name []byte) { s.visit(name, nil, false) })
-	case s.cursor == 0 && isSmall(r):
+	case s.cursor == 0 && isSmall(r, small):
 		for name, value := range r.All() {
 			s.visit(name, value, pairs)
 		}

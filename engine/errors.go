@@ -122,7 +122,7 @@ var Errors = [...]ErrorRow{
 	ValueNaNOrInfinity:  {"ERR value is NaN or Infinity", "HINCRBYFLOAT by infinity"},
 	NotPositive:         {"ERR value is out of range, must be positive", "SPOP with a count that is negative or no integer"},
 	NotInRange:          {"ERR value is out of range", "HRANDFIELD WITHVALUES with a count beyond 63 bits"},
-	NotBetween:          {"ERR value is out of range, value must between %d and %d", "SRANDMEMBER or HRANDFIELD with the smallest 64-bit integer as count"},
+	NotBetween:          {"ERR value is out of range, value must between %d and %d", "a count of SRANDMEMBER or HRANDFIELD, or a database of COPY or MOVE, beyond the integers Redis takes"},
 	NumKeys:             {"ERR numkeys should be greater than 0", "a number of keys that is none"},
 	TooManyKeys:         {"ERR Number of keys can't be greater than number of args", "a number of keys, and fewer keys"},
 	NegativeLimit:       {"ERR LIMIT can't be negative", "SINTERCARD with a LIMIT that is negative or no integer"},

@@ -30,7 +30,7 @@ func drawCall(t *rapid.T, row *Command) *sketch {
 		s.arg(&row.Args[i])
 	}
 	if at := row.Keys.Count; at > 0 {
-		s.words[at] = strconv.Itoa(len(s.keys))
+		s.words[at] = strconv.Itoa(len(s.keys) - row.Keys.First)
 	}
 	return s
 }

@@ -99,7 +99,7 @@ func (s *Session) Queue(command *Command, args [][]byte) error {
 // queueOnKeys puts the command into the batch of its shard, or takes the door
 // when its keys live in several.
 func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
-	if command.Keys.Last == 1 {
+	if command.Keys == OneKey {
 		if len(args[1]) > s.engine.limits.Key {
 			s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
 			return nil

@@ -31,7 +31,7 @@ func setAlgebraCommands() []Command {
 	return append(all, Command{
 		Name: "SINTERCARD", Group: Sets, Since: "0.1.0", Summary: "Counts the members that all of several sets have.", Complexity: "O(N*M) with N the members of the smallest set and M the number of sets",
 		Args: []Arg{{Name: "numkeys", Type: Integer}, {Name: "key", Type: Key, Multiple: true}, {Name: "limit", Type: Integer, Token: "LIMIT", Optional: true}},
-		Keys: Keys{First: 2, Count: 1, Step: 1}, Flags: ReadOnly, Run: runSInterCard,
+		Keys: Keys{Count: 1}, Flags: ReadOnly, Run: runSInterCard,
 		Reply: "integer: how many there are, at most LIMIT unless that is 0", Examples: []Example{{"SADD a ann bob", "(integer) 2"}, {"SADD b bob ann", "(integer) 2"}, {"SINTERCARD 2 a b", "(integer) 2"}, {"SINTERCARD 2 a b LIMIT 1", "(integer) 1"}},
 	})
 }

@@ -67,6 +67,10 @@ const (
 	Fence                      // all that was queued before it finishes first
 )
 
+// MovableKeys is what COMMAND INFO adds to the flags of a command with counted
+// keys.
+const MovableKeys = "movablekeys"
+
 var flagNames = [...]string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "fast", "no_auth"}
 
 // Names lists the flags as COMMAND INFO spells them.
@@ -94,7 +98,7 @@ const (
 
 // Keys says which arguments are keys: argument First (the name is 0), then
 // every Step-th up to Last; a negative Last counts from the end. Unless Count is
-// zero, as many are keys as the argument Count says. Zero means none.
+// zero, argument Count says how many more keys follow it. Zero means none.
 type Keys struct{ First, Last, Step, Count int }
 
 // OneKey is the common case: the first argument is the key.
@@ -102,24 +106,34 @@ var OneKey = Keys{First: 1, Last: 1, Step: 1}
 
 // Each calls fn with every key in args.
 func (k Keys) Each(args [][]byte, fn func(key []byte)) {
-	if k.First == 0 {
-		return
-	}
 	last := k.Last
 	if last < 0 {
 		last += len(args)
 	}
-	if k.Count > 0 {
-		n, ok := Int(args[k.Count])
-		if !ok || n < 1 || n > int64(len(args)-k.First) {
-			return // the command will say so
-		}
-		last = k.First + int(n)*k.Step - 1
-	}
-	for i := k.First; i <= last && i < len(args); i += k.Step {
+	for i := k.First; i > 0 && i <= last && i < len(args); i += k.Step {
 		fn(args[i])
 	}
+	for _, key := range k.counted(args) {
+		fn(key)
+	}
 }
+
+// counted are the keys that follow argument Count. When it cannot be right there
+// are none: the command will say so.
+func (k Keys) counted(args [][]byte) [][]byte {
+	if k.Count == 0 || k.Count >= len(args) {
+		return nil
+	}
+	rest := args[k.Count+1:]
+	n, ok := Int(args[k.Count])
+	if !ok || n < 1 || n > int64(len(rest)) {
+		return nil
+	}
+	return rest[:n]
+}
+
+// None says that a command has no keys.
+func (k Keys) None() bool { return k.First == 0 && k.Count == 0 }
 
 // ArgType is what an argument holds; the names are COMMAND DOCS'.
 type ArgType string

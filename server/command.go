@@ -77,7 +77,11 @@ func writeCommand(out *resp.Writer, table *engine.Table, row *engine.Command) {
 	out.Array(10)
 	out.BulkString(row.Lower())
 	out.Int(int64(row.Arity()))
-	writeWords(out, row.Flags.Names())
+	flags := row.Flags.Names()
+	if row.Keys.Count > 0 {
+		flags = append(flags, engine.MovableKeys)
+	}
+	writeWords(out, flags)
 	out.Int(int64(row.Keys.First))
 	out.Int(int64(row.Keys.Last))
 	out.Int(int64(row.Keys.Step))
@@ -139,15 +143,24 @@ func limits(g engine.Group) bool {
 
 // writeKeys writes where the keys stand, as a set of specifications.
 func writeKeys(out *resp.Writer, row *engine.Command) {
-	if row.Keys.First == 0 {
-		out.Set(0)
-		return
+	out.Set(count(row.Keys.First > 0, row.Keys.Count > 0))
+	if row.Keys.First > 0 {
+		last := row.Keys.Last
+		if last > 0 {
+			last -= row.Keys.First // relative to the first key
+		}
+		beginKeys(out, row, row.Keys.First)
+		writeSpec(out, "range", spec{"lastkey", last}, spec{"keystep", row.Keys.Step}, spec{"limit", 0})
 	}
-	last := row.Keys.Last
-	if last > 0 {
-		last -= row.Keys.First // relative to the first key
+	if row.Keys.Count > 0 {
+		beginKeys(out, row, row.Keys.Count)
+		writeSpec(out, "keynum", spec{"keynumidx", 0}, spec{"firstkey", 1}, spec{"keystep", 1})
 	}
-	out.Set(1)
+}
+
+// beginKeys writes a specification of keys but for how they are found from
+// argument first on.
+func beginKeys(out *resp.Writer, row *engine.Command, first int) {
 	out.Map(3)
 	out.BulkString("flags")
 	if row.Flags&engine.ReadOnly != 0 {
@@ -156,9 +169,8 @@ func writeKeys(out *resp.Writer, row *engine.Command) {
 		writeWords(out, []string{"RW", "access", "update"})
 	}
 	out.BulkString("begin_search")
-	writeSpec(out, "index", spec{"index", row.Keys.First})
+	writeSpec(out, "index", spec{"index", first})
 	out.BulkString("find_keys")
-	writeSpec(out, "range", spec{"lastkey", last}, spec{"keystep", row.Keys.Step}, spec{"limit", 0})
 }
 
 // spec is one figure of a key specification.
@@ -223,7 +235,7 @@ func (c *conn) getKeys(call *engine.Call) {
 	case row == nil:
 		fail(call, failNoCommand)
 		return
-	case row.Keys.First == 0:
+	case row.Keys.None():
 		fail(call, failNoKeys)
 		return
 	case !row.Takes(len(args)):

@@ -26,7 +26,7 @@ var flagsWithoutUse = map[string]string{
 // way round: each with why.
 var otherwiseFast = map[string]string{
 	"set": "replacing a value frees one cell, whatever its size", "setex": "as SET", "psetex": "as SET",
-	"del": "it is UNLINK, which Redis calls fast", "renamenx": "it copies the value",
+	"del": "it is UNLINK, which Redis calls fast", "renamenx": "it copies the value", "move": "it copies the value",
 }
 
 // details are what COMMAND INFO says that a client acts upon.
@@ -83,7 +83,7 @@ func TestNewerCommandsAreNewer(t *testing.T) {
 // sameDetails are commands about which COMMAND INFO can be compared to the byte.
 // About the others Redis says more finely what it does to the key, or has tips for
 // proxies.
-var sameDetails = []string{"get", "getrange", "expiretime", "pexpiretime", "getset", "select", "echo", "client|id", "client|kill", "config|get", "nosuch"}
+var sameDetails = []string{"get", "getrange", "expiretime", "pexpiretime", "getset", "select", "echo", "hget", "sismember", "sintercard", "client|id", "client|kill", "config|get", "nosuch"}
 
 // TestCommandInfoIsRedis compares whole replies, in both protocols.
 func TestCommandInfoIsRedis(t *testing.T) {

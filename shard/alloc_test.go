@@ -75,6 +75,22 @@ func TestChangesDoNotAllocate(t *testing.T) {
 				d.Splice(&e, 10, 0, piece)
 				done()
 			})
+			hash, set := []byte("hash"), []byte("set")
+			turn := 0
+			for i := range 20 {
+				e := d.Lookup(hash)
+				d.HashSet(&e, numbered(i), piece)
+				e = d.Lookup(set)
+				d.SetAdd(&e, numbered(i))
+			}
+			values := [][]byte{[]byte("9876543210"), piece}
+			allocates(t, "hash field", func() {
+				turn++
+				e := d.Lookup(hash)
+				d.HashSet(&e, key[:0], values[turn%2])
+				d.Hash(&e).Get(key)
+				done()
+			})
 			allocates(t, "undo", func() { take(ks, key); ks.Undo(&u); f.Reset() })
 		})
 	}

@@ -21,7 +21,7 @@ func (d *Database) roster(e *Entry, k Kind) *Roster {
 
 // HashSet sets a field of the hash of e and says whether it is new. A new field
 // is the last, any other keeps its place. A key that is absent or of another kind
-// becomes a hash, which never expires. field and value must not be views of e's hash.
+// becomes a hash, which never expires.
 func (d *Database) HashSet(e *Entry, field, value []byte) (created bool) {
 	d.refresh(e)
 	h := d.Hash(e)

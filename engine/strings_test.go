@@ -18,6 +18,7 @@ func TestHotStringCommandsDoNotAllocate(t *testing.T) {
 		"INCRBY number -3", "APPEND text x; SET text v", "STRLEN number", "GETRANGE text 0 1", "MGET text number missing", "EXPIRE text 100",
 		"PEXPIRE text 5000 NX", "TTL text", "PTTL text", "PERSIST text", "EXISTS text missing", "TYPE text", "DEL missing",
 		"SET gone v; DEL gone", "SET gone v PX 10; UNLINK gone", "SETNX gone v; GETDEL gone", "MSET {t}a 1 {t}b 2", "RENAME {t}a {t}b; SET {t}a v",
+		"HSET hash f v; HSET hash f w", "HGET hash f", "HMGET hash f g", "HINCRBY hash n 1", "HEXISTS hash f", "HLEN hash", "HGETALL hash", "SISMEMBER set a", "SCARD set",
 		"INCREX number UBOUND 1000000 EX 60 ENX", "INCREX number UBOUND 0", "GET text; INCR number; EXISTS text; TTL text",
 	} {
 		for _, shards := range []int{1, 4} {
@@ -25,6 +26,8 @@ func TestHotStringCommandsDoNotAllocate(t *testing.T) {
 				d := newDesk(t, shards)
 				d.do("SET", "text", "value")
 				d.do("SET", "number", "17")
+				d.do("HSET", "hash", "f", "v", "n", "1")
+				d.do("SADD", "set", "a")
 				if got := allocations(t, d, strings.Split(pipeline, "; ")); got != 0 {
 					t.Errorf("%v allocations", got)
 				}
@@ -149,12 +152,16 @@ func TestReadingChangesNothing(t *testing.T) {
 	d := newDesk(t, 1)
 	d.do("SET", "text", "value", "EX", "100")
 	d.do("SET", "number", "17")
+	d.do("HSET", "hash", "f", "v", "n", "1")
+	d.do("SADD", "set", "a", "b")
 	var effects shard.Effects
 	d.engine.On(0, func(_ int, ks *shard.Keyspace, _ *Stats) { ks.Record(&effects) })
 	for _, line := range []string{
 		"GET text", "MGET text number", "STRLEN text", "GETRANGE text 0 -1", "EXISTS text", "TOUCH text", "TYPE text", "OBJECT ENCODING text", "TTL text",
 		"PEXPIRETIME text", "SCAN 0", "KEYS *", "RANDOMKEY", "DBSIZE", "GETEX text", "SET text v NX", "SET none v XX", "SETNX text v", "MSETNX text v other v",
 		"DEL none", "GETDEL none", "EXPIRE text 50 NX", "EXPIRE text 50 GT", "PERSIST number", "RENAMENX text number", "RENAME text text", "SETRANGE text 0 \"\"",
+		"HSET hash f v", "HSETNX hash f w", "HGETALL hash", "HDEL hash x", "HSCAN hash 0", "HRANDFIELD hash 2", "HINCRBY hash f 1", "SADD set a", "SREM set x", "SMEMBERS set",
+		"SRANDMEMBER set", "SPOP set 0", "SMOVE set set a", "SMOVE set other x", "SUNION set set", "SADD text a", "COPY text number",
 		"INCR text", "INCRBY number x", "INCREX number UBOUND 17", "INCREX none XX", "INCREX number BYFLOAT 1 UBOUND 1",
 	} {
 		d.do(redistest.Words(t, line)...)

@@ -192,3 +192,39 @@ func TestGoRedisReadsWhatIsToldOfCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestGoRedisReadsHashesAndSets uses the typed readers of maps, sets and walks,
+// whose forms differ between the protocols.
+func TestGoRedisReadsHashesAndSets(t *testing.T) {
+	ctx := context.Background()
+	for _, proto := range []int{2, 3} {
+		client := goredis.NewClient(&goredis.Options{Addr: newRig(t).addr, Protocol: proto})
+		t.Cleanup(func() { client.Close() })
+		client.HSet(ctx, "h", "a", 1, "b", 2)
+		client.SAdd(ctx, "s", "x", "y")
+		all, err := client.HGetAll(ctx, "h").Result()
+		if err != nil || fmt.Sprint(all) != "map[a:1 b:2]" {
+			t.Errorf("RESP%d: HGETALL %v, %v", proto, all, err)
+		}
+		pairs, err := client.HRandFieldWithValues(ctx, "h", 2).Result()
+		if err != nil || len(pairs) != 2 || pairs[0].Key+pairs[0].Value == pairs[1].Key+pairs[1].Value {
+			t.Errorf("RESP%d: HRANDFIELD %v, %v", proto, pairs, err)
+		}
+		is, err := client.SMIsMember(ctx, "s", "x", "z").Result()
+		if err != nil || fmt.Sprint(is) != "[true false]" {
+			t.Errorf("RESP%d: SMISMEMBER %v, %v", proto, is, err)
+		}
+		members, err := client.SMembersMap(ctx, "s").Result()
+		if err != nil || len(members) != 2 {
+			t.Errorf("RESP%d: SMEMBERS %v, %v", proto, members, err)
+		}
+		words, cursor, err := client.HScan(ctx, "h", 0, "b*", 10).Result()
+		if err != nil || cursor != 0 || fmt.Sprint(words) != "[b 2]" {
+			t.Errorf("RESP%d: HSCAN %v %d, %v", proto, words, cursor, err)
+		}
+		keys, err := client.CommandGetKeys(ctx, "SINTERCARD", "2", "s", "t", "LIMIT", "5").Result()
+		if err != nil || !slices.Equal(keys, []string{"s", "t"}) {
+			t.Errorf("RESP%d: COMMAND GETKEYS %v, %v", proto, keys, err)
+		}
+	}
+}

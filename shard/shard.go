@@ -21,6 +21,7 @@
 // Records are bytes in chunks of 64 KiB without Go pointers, found through an
 // index with one Go pointer for a thousand keys, linked into a timer wheel by number. A token bucket with
 // a key of 20 bytes takes 72 bytes in its chunk and 14 in the index, at any number of keys.
+// Hashes, sets, sorted sets and lists need pointers and live in a side store.
 package shard
 
 import (

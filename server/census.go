@@ -43,14 +43,17 @@ func (p *population) averageTTL() int64 {
 const samples = 16
 
 // sample adds the time to live of some keys: a stretch somewhere in their order,
-// which has nothing to do with what they are.
+// which has nothing to do with what they are, round the end of it.
 func (p *population) sample(db *shard.Database, now int64) {
-	db.Scan(rand.Uint32(), samples, func(e *shard.Entry) {
+	visit := func(e *shard.Entry) {
 		if e.Expiry() > now {
 			p.ttl += e.Expiry() - now
 			p.sampled++
 		}
-	})
+	}
+	if _, end := db.Scan(rand.Uint32(), samples, visit); end {
+		db.Scan(0, samples, visit)
+	}
 }
 
 // census asks everybody.

@@ -163,6 +163,24 @@ func TestElementScan(t *testing.T) {
 	}
 }
 
+// A pattern that would keep the shard busy is given up; one that is merely long
+// is not, and one that matches early matches.
+func TestMatchingIsBounded(t *testing.T) {
+	d := newDesk(t, 1)
+	long := strings.Repeat("a", 60_000)
+	d.do("SADD", "s", long)
+	hard := strings.Repeat("*a", 500) + strings.Repeat("a?", 1000) + "b"
+	if got, want := d.do("SSCAN", "s", "0", "MATCH", hard), "(error) "+MatchingTooLong.Text(maxMatching); got != want {
+		t.Errorf("%.200s, want %s", got, want)
+	}
+	if got := d.do("SSCAN", "s", "0", "MATCH", long); !strings.HasSuffix(got, long+`"`) {
+		t.Errorf("%.200s", got)
+	}
+	if got := d.do("SSCAN", "s", "0", "MATCH", strings.Repeat("*a", 500)+"*"); !strings.HasSuffix(got, long+`"`) {
+		t.Errorf("%.200s", got)
+	}
+}
+
 // A whole collection moves between shards and databases as it is: order,
 // numbers and expiry.
 func TestCollectionsMoveWhole(t *testing.T) {

@@ -8,6 +8,7 @@ type elementScan struct {
 	cursor  uint64
 	count   int
 	pattern []byte // nil: every element
+	steps   int    // of matching so far
 	words   keyList
 }
 
@@ -18,6 +19,10 @@ func scanArgs() []Arg {
 		{Name: "count", Type: Integer, Token: "COUNT", Optional: true},
 	}
 }
+
+// maxMatching is how many steps of matching, each a byte looked at, one call may
+// take on its shard: some 50 ms. KEYS and SCAN match elsewhere and need no limit.
+const maxMatching = 1 << 24
 
 const scanReply = "array: the cursor of the next call, \"0\" at the end; array of "
 
@@ -73,13 +78,23 @@ func (s *elementScan) parse(c *Call) bool {
 	return len(words) == 0
 }
 
-// wants says whether the pattern matches a name.
+// wants says whether the pattern matches a name, or false once all steps are
+// used up.
 func (s *elementScan) wants(name []byte) bool {
-	return s.pattern == nil || string(s.pattern) == "*" || Match(s.pattern, name)
+	if s.pattern == nil || string(s.pattern) == "*" {
+		return true
+	}
+	matches, steps := globWithin(s.pattern, name, maxMatching-s.steps)
+	s.steps += steps
+	return matches
 }
 
-// reply writes the words found.
+// reply writes the words found, or that it took too long.
 func (s *elementScan) reply(c *Call, next uint64) {
+	if s.steps > maxMatching {
+		c.Fail(MatchingTooLong, maxMatching)
+		return
+	}
 	c.Out.Array(2)
 	c.Out.BulkInt(int64(next))
 	c.Out.Array(len(s.words.ends))

@@ -67,6 +67,7 @@ const (
 	TooManyElements
 	CollectionTooLarge
 	TooManyPicks
+	MatchingTooLong
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -130,6 +131,7 @@ var Errors = [...]ErrorRow{
 	TooManyElements:     {"ERR a collection holds at most %d elements", "a hash or set would have more than --max-elements; nothing was changed"},
 	CollectionTooLarge:  {"ERR a collection takes at most %d bytes of memory", "a hash or set would become larger; nothing was changed"},
 	TooManyPicks:        {"ERR at most %d elements can be drawn with repetitions", "SRANDMEMBER or HRANDFIELD with a count below -(--max-elements)"},
+	MatchingTooLong:     {"ERR matching the pattern takes more than %d steps; use a simpler one or a smaller COUNT", "HSCAN or SSCAN MATCH with a long pattern of many stars on long names"},
 	AppliedInfinite:     {"ERR applied increment would be Infinity", "INCREX BYFLOAT SATURATE would move the value without end"},
 }
 

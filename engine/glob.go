@@ -1,5 +1,7 @@
 package engine
 
+import "math"
+
 // glob says whether text matches pattern by the rules of Redis' KEYS and SCAN
 // MATCH, its odd corners included:
 //
@@ -13,12 +15,18 @@ package engine
 // are at most (len(text)+1) * (len(pattern)+1) of them, whatever the pattern:
 // only the last * is ever tried again.
 func glob(pattern, text []byte) (matches bool, steps int) {
+	return globWithin(pattern, text, math.MaxInt)
+}
+
+// globWithin is glob that gives up, and says false, after so many steps: it has
+// then counted more.
+func globWithin(pattern, text []byte, most int) (matches bool, steps int) {
 	if len(text) == 0 {
 		return len(pattern) == 0, 0
 	}
 	p, t := 0, 0
 	star, swallowed := -1, 0 // what follows the last *, and where the text it took ends
-	for t < len(text) {
+	for t < len(text) && steps <= most {
 		if p < len(pattern) && pattern[p] == '*' {
 			p++
 			steps++
@@ -40,7 +48,7 @@ func glob(pattern, text []byte) (matches bool, steps int) {
 	for p < len(pattern) && pattern[p] == '*' {
 		p++
 	}
-	return p == len(pattern), steps
+	return t == len(text) && p == len(pattern), steps
 }
 
 // globOne compares one byte with the element of pattern at p, which is no *. It

@@ -46,6 +46,7 @@ func LimitRows() []LimitRow {
 		{"elements of a hash or set", "", "--max-elements", "the command is refused; nothing is changed"},
 		{"memory of one hash or set, reckoning up to 128 bytes an element beside its own", "512 MiB", "", "the command is refused; nothing is changed"},
 		{"elements drawn with repetitions by one SRANDMEMBER or HRANDFIELD", "", "--max-elements", "the command is refused"},
+		{"steps of matching of one HSCAN or SSCAN", "16777216", "", "the command is refused"},
 		{"capacity, limit, tokens, cost", "1 to 1000000000000", "", "the command is refused, naming the range"},
 		{"period, window, longest wait", "1 ms to 10 years", "", "the command is refused, naming the range"},
 		{"limit of a sliding window log", "1 to 100000", "", "the command is refused, naming the range; its memory grows with the limit"},

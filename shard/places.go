@@ -1,76 +1,178 @@
 package shard
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
-// places finds the numbers of names by the hashes of the names: a table with
-// linear probing. A number is never 0.
+// places finds the numbers of a roster's names by the hashes of the names. It is
+// extendible hashing as the index of a database is: the upper bits of a hash choose a
+// table, tables grow alone, and one that is full splits in two. So no name is added in
+// a time that grows with the roster.
 type places struct {
-	numbers []uint64 // 0: the slot is empty
-	tags    []uint32
-	live    int
+	dir   []*placeTable // by the upper bits of a hash; neighbours may be one table
+	depth uint8         // bits that choose; 1<<depth entries
+	slots int           // of all tables
+	held  int64         // bytes of all tables
 }
 
-// newPlaces makes a table that is at most half full with so many names.
-func newPlaces(names int) *places {
-	size := fewNames
-	for size < 2*names {
-		size *= 2
-	}
-	return &places{numbers: make([]uint64, size), tags: make([]uint32, size)}
+// placeTable is a table with linear probing. A number is never 0.
+type placeTable struct {
+	numbers []uint64 // 0: the slot is empty
+	tags    []uint32 // the hash of each
+	live    int
+	depth   uint8 // bits that all hashes here have in common
 }
 
 const (
-	placeSize  = 8 + 4 // bytes of a slot
-	placesHead = 56    // bytes of the struct
+	fewPlaces  = 2 * fewNames
+	mostPlaces = 4096 // slots of a table that splits before it grows
+	// deepest bounds how often tables split: hashes that agree in as many bits share
+	// one, however large.
+	deepest     = 20
+	placeSize   = 8 + 4 // bytes of a slot
+	tableSize   = int64(unsafe.Sizeof(placeTable{}))
+	placesSize  = int64(unsafe.Sizeof(places{}))
+	pointerSize = int64(unsafe.Sizeof(uintptr(0)))
 )
+
+// newPlaces makes an empty index.
+func newPlaces() *places {
+	p := &places{}
+	p.dir = []*placeTable{p.newTable(fewPlaces, 0)}
+	return p
+}
+
+func (p *places) newTable(slots int, depth uint8) *placeTable {
+	p.slots += slots
+	p.held += tableSize + placeSize*int64(slots)
+	return &placeTable{numbers: make([]uint64, slots), tags: make([]uint32, slots), depth: depth}
+}
+
+// forget takes a table that is replaced out of the sums.
+func (p *places) forget(t *placeTable) {
+	p.slots -= len(t.numbers)
+	p.held -= tableSize + placeSize*int64(len(t.numbers))
+}
 
 func (p *places) bytes() int64 {
 	if p == nil {
 		return 0
 	}
-	return placesHead + placeSize*int64(len(p.numbers))
+	return placesSize + p.held + pointerSize*int64(cap(p.dir))
 }
 
-// crowded says that the table must grow to hold so many names.
-func (p *places) crowded(names int) bool { return names > len(p.numbers)/4*3 }
+// at is where a hash is chosen to be in dir.
+func (p *places) at(tag uint32) int { return int(uint64(tag) >> (32 - p.depth)) }
 
-// sparse says that the table is too large for so many names.
-func (p *places) sparse(names int) bool { return names < len(p.numbers)/8 }
+// table is the one that holds what has the hash.
+func (p *places) table(tag uint32) *placeTable { return p.dir[p.at(tag)] }
 
-// home is the slot where a search for a tag begins. The low bits of a place in
-// the keyspace's order are its finest, so all are used.
-func (p *places) home(tag uint32) int { return int(tag) & (len(p.numbers) - 1) }
-
-func (p *places) next(slot int) int { return (slot + 1) & (len(p.numbers) - 1) }
-
+// add notes the number of a name.
 func (p *places) add(tag uint32, number uint64) {
-	slot := p.home(tag)
-	for p.numbers[slot] != 0 {
-		slot = p.next(slot)
+	t := p.table(tag)
+	for t.crowded(t.live + 1) {
+		p.grow(t, tag)
+		t = p.table(tag)
 	}
-	p.numbers[slot], p.tags[slot] = number, tag
-	p.live++
+	t.add(tag, number)
 }
 
-// remove takes out a number that is there, and moves up what its slot kept from
-// its home.
-func (p *places) remove(tag uint32, number uint64) {
-	hole := p.home(tag)
-	for p.numbers[hole] != number {
-		hole = p.next(hole)
+// remove takes out a number that is there.
+func (p *places) remove(tag uint32, number uint64) { p.table(tag).remove(tag, number) }
+
+// grow makes room in the table of a hash.
+func (p *places) grow(t *placeTable, tag uint32) {
+	p.forget(t)
+	if len(t.numbers) < mostPlaces || t.depth == deepest {
+		larger := p.newTable(2*len(t.numbers), t.depth)
+		t.each(larger.add)
+		p.install(tag, larger)
+		return
 	}
-	mask := len(p.numbers) - 1
-	for slot := p.next(hole); p.numbers[slot] != 0; slot = p.next(slot) {
-		if (slot-p.home(p.tags[slot]))&mask >= (slot-hole)&mask {
-			p.numbers[hole], p.tags[hole] = p.numbers[slot], p.tags[slot]
+	if t.depth == p.depth {
+		p.double()
+	}
+	low, high := p.newTable(len(t.numbers), t.depth+1), p.newTable(len(t.numbers), t.depth+1)
+	bit := uint32(1) << (31 - t.depth)
+	t.each(func(tag uint32, number uint64) {
+		if tag&bit == 0 {
+			low.add(tag, number)
+		} else {
+			high.add(tag, number)
+		}
+	})
+	p.install(tag&^bit, low)
+	p.install(tag|bit, high)
+}
+
+// double makes the directory twice as fine.
+func (p *places) double() {
+	dir := make([]*placeTable, 0, 2*len(p.dir))
+	for _, t := range p.dir {
+		dir = append(dir, t, t)
+	}
+	p.dir, p.depth = dir, p.depth+1
+}
+
+// install makes t the table of all hashes that have its bits in common with
+// tag.
+func (p *places) install(tag uint32, t *placeTable) {
+	width := 1 << (p.depth - t.depth)
+	first := p.at(tag) &^ (width - 1)
+	for i := range width {
+		p.dir[first+i] = t
+	}
+}
+
+// sparse says that the tables are too large for so many names, by more than
+// what splitting and growing leave.
+func (p *places) sparse(names int) bool { return p.slots > fewPlaces && names*16 < p.slots }
+
+// crowded says that the table must grow to hold so many.
+func (t *placeTable) crowded(names int) bool { return names > len(t.numbers)/4*3 }
+
+// home is the slot where a search begins. The low bits are not those that
+// choose the table.
+func (t *placeTable) home(tag uint32) int { return int(tag) & (len(t.numbers) - 1) }
+
+func (t *placeTable) next(slot int) int { return (slot + 1) & (len(t.numbers) - 1) }
+
+func (t *placeTable) each(fn func(tag uint32, number uint64)) {
+	for slot, number := range t.numbers {
+		if number != 0 {
+			fn(t.tags[slot], number)
+		}
+	}
+}
+
+func (t *placeTable) add(tag uint32, number uint64) {
+	slot := t.home(tag)
+	for t.numbers[slot] != 0 {
+		slot = t.next(slot)
+	}
+	t.numbers[slot], t.tags[slot] = number, tag
+	t.live++
+}
+
+// remove takes a number out and moves up what its slot kept from its home.
+func (t *placeTable) remove(tag uint32, number uint64) {
+	hole := t.home(tag)
+	for t.numbers[hole] != number {
+		hole = t.next(hole)
+	}
+	mask := len(t.numbers) - 1
+	for slot := t.next(hole); t.numbers[slot] != 0; slot = t.next(slot) {
+		if (slot-t.home(t.tags[slot]))&mask >= (slot-hole)&mask {
+			t.numbers[hole], t.tags[hole] = t.numbers[slot], t.tags[slot]
 			hole = slot
 		}
 	}
-	p.numbers[hole] = 0
-	p.live--
+	t.numbers[hole] = 0
+	t.live--
 }
 
-// check verifies the table; each name has been found through it already.
+// check verifies the index; each name has been found through it already.
 func (p *places) check(names int) error {
 	if p == nil {
 		if names > fewNames {
@@ -78,14 +180,39 @@ func (p *places) check(names int) error {
 		}
 		return nil
 	}
-	live := 0
-	for _, number := range p.numbers {
-		if number != 0 {
-			live++
+	live, slots, held := 0, 0, int64(0)
+	for at := 0; at < len(p.dir); {
+		t := p.dir[at]
+		n, err := t.check(at, p)
+		if err != nil {
+			return fmt.Errorf("table %d of %d: %w", at, len(p.dir), err)
 		}
+		live, slots, held = live+n, slots+len(t.numbers), held+tableSize+placeSize*int64(len(t.numbers))
+		at += 1 << (p.depth - t.depth)
 	}
-	if live != names || p.live != names || p.crowded(live) {
-		return fmt.Errorf("%d names in an index of %d slots, it says %d, there are %d", live, len(p.numbers), p.live, names)
+	if live != names || slots != p.slots || held != p.held || len(p.dir) != 1<<p.depth {
+		return fmt.Errorf("%d names in %d slots, %d bytes; it says %d slots, %d bytes, there are %d names", live, slots, held, p.slots, p.held, names)
 	}
 	return nil
+}
+
+// check verifies the table whose first entry in the directory is at, and counts
+// its names.
+func (t *placeTable) check(at int, p *places) (live int, err error) {
+	width := 1 << (p.depth - t.depth)
+	for i := range width {
+		if at%width != 0 || p.dir[at+i] != t {
+			return 0, fmt.Errorf("depth %d of %d, but another table is in between", t.depth, p.depth)
+		}
+	}
+	t.each(func(tag uint32, _ uint64) {
+		live++
+		if p.table(tag) != t {
+			err = fmt.Errorf("hash %#x is in the wrong table", tag)
+		}
+	})
+	if live != t.live || t.crowded(live) {
+		return 0, fmt.Errorf("%d names in %d slots, it says %d", live, len(t.numbers), t.live)
+	}
+	return live, err
 }

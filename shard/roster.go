@@ -171,11 +171,12 @@ func (r *Roster) find(name []byte, tag uint32) (at place) {
 		}
 		return place{}
 	}
-	for slot := r.index.home(tag); r.index.numbers[slot] != 0; slot = r.index.next(slot) {
-		if r.index.tags[slot] != tag {
+	t := r.index.table(tag)
+	for slot := t.home(tag); t.numbers[slot] != 0; slot = t.next(slot) {
+		if t.tags[slot] != tag {
 			continue
 		}
-		if at = r.locate(r.index.numbers[slot]); bytes.Equal(r.item(at).name(), name) {
+		if at = r.locate(t.numbers[slot]); bytes.Equal(r.item(at).name(), name) {
 			return at
 		}
 	}
@@ -218,7 +219,7 @@ func (r *Roster) insert(number uint64, name, value []byte) {
 	r.file(i)
 	switch {
 	case r.index == nil && r.count <= fewNames:
-	case r.index == nil || r.index.crowded(r.count):
+	case r.index == nil:
 		r.buildIndex()
 	default:
 		r.index.add(i.tag, number)
@@ -281,7 +282,7 @@ func (r *Roster) remove(at place) {
 	block[len(block)-1] = item{}
 	r.blocks[at.block] = block[:len(block)-1]
 	r.tidy(at.block)
-	if r.index != nil && r.index.sparse(r.count) {
+	if r.index != nil && (r.count <= fewNames/2 || r.index.sparse(r.count)) {
 		r.buildIndex()
 	}
 }
@@ -321,15 +322,15 @@ func (r *Roster) dropBlock(at int) {
 
 // buildIndex makes an index that fits, or none when there are few names.
 func (r *Roster) buildIndex() {
+	fresh := r.index == nil
+	r.index = nil
 	if r.count <= fewNames {
-		r.index = nil
 		return
 	}
-	fresh := r.index == nil
-	r.index = newPlaces(r.count)
+	r.index = newPlaces()
 	for _, block := range r.blocks {
 		for i := range block {
-			if fresh {
+			if fresh { // none was needed until now
 				block[i].tag = r.tag(block[i].name())
 			}
 			r.index.add(block[i].tag, block[i].number)

@@ -94,7 +94,7 @@ func (d *Database) startRoster(e *Entry, k Kind, name, value []byte) {
 	whole := d.newDelta(1) // the number of names, then that of the first
 	whole.number(1)
 	whole.bytes(name)
-	if k == KindHash {
+	if k != KindSet {
 		whole.bytes(value)
 	}
 	d.Put(e, k, 0, whole.log)

@@ -61,35 +61,46 @@ func (r *Roster) decode(from *reader) error {
 	return from.err
 }
 
-func (r *Roster) edit(delta *reader, back *Effects) error {
-	op, number := delta.byte(), uint64(0)
-	if op == rosterInsert {
-		number = delta.number(maxNumber)
+// rosterStep is a delta, read.
+type rosterStep struct {
+	op          byte
+	number      uint64 // of an insert
+	name, value []byte
+}
+
+func (s *rosterStep) read(r *Roster, delta *reader) {
+	s.op = delta.byte()
+	if s.op == rosterInsert {
+		s.number = delta.number(maxNumber)
 	}
-	var name, value []byte
-	if op == rosterRemove {
-		name = delta.bytes(MaxValue)
+	if s.op == rosterRemove {
+		s.name = delta.bytes(MaxValue)
 	} else {
-		name, value = r.readPair(delta)
+		s.name, s.value = r.readPair(delta)
 	}
 	if len(delta.rest) > 0 {
 		delta.fail("more than a step")
 	}
+}
+
+func (r *Roster) edit(delta *reader, back *Effects) error {
+	var s rosterStep
+	s.read(r, delta)
 	if delta.err != nil {
 		return delta.err
 	}
-	at := r.find(name, r.tag(name))
+	at := r.find(s.name, r.tag(s.name))
 	switch {
-	case op == rosterPut && at.ok:
-		r.editValue(at, value, back)
-	case op == rosterPut && r.last() < maxNumber:
-		r.editAdd(r.last()+1, name, value, back)
-	case op == rosterInsert && !at.ok && number > 0 && !r.locate(number).ok:
-		r.editAdd(number, name, value, back)
-	case op == rosterRemove && at.ok && r.count > 1:
+	case s.op == rosterPut && at.ok:
+		r.editValue(at, s.value, back)
+	case s.op == rosterPut && r.last() < maxNumber:
+		r.editAdd(r.last()+1, s.name, s.value, back)
+	case s.op == rosterInsert && !at.ok && s.number > 0 && !r.locate(s.number).ok:
+		r.editAdd(s.number, s.name, s.value, back)
+	case s.op == rosterRemove && at.ok && r.count > 1:
 		r.editRemove(at, back)
 	default:
-		return fmt.Errorf("%w: step %d on %d names", ErrMismatch, op, r.count)
+		return fmt.Errorf("%w: step %d on %d names", ErrMismatch, s.op, r.count)
 	}
 	return nil
 }

@@ -39,8 +39,10 @@ type collection interface {
 // makers make an empty collection of each kind that is one, with the seed for
 // its index.
 var makers = [kinds]func(*Seed) collection{
-	KindHash: newHash,
-	KindSet:  newSet,
+	KindHash:   newHash,
+	KindSet:    newSet,
+	KindSorted: newSorted,
+	KindList:   newList,
 }
 
 // handleSize is what a record holds of a collection: its number in the side

@@ -137,14 +137,24 @@ func asIntegers(r *shard.Roster) ([]int64, bool) {
 // encoding is what OBJECT ENCODING says of a collection.
 func encoding(db *shard.Database, e *shard.Entry) string {
 	r, names := db.Hash(e), listpackFields
-	if e.Kind() == shard.KindSet {
+	switch e.Kind() {
+	case shard.KindSorted:
+		return inOnePiece(db.Sorted(e).Packed(), "skiplist")
+	case shard.KindList:
+		return inOnePiece(db.List(e).Packed(), "quicklist")
+	case shard.KindSet:
 		r, names = db.Set(e), listpackMembers
 		if _, ok := asIntegers(r); ok {
 			return "intset"
 		}
 	}
-	if isSmall(r, names) {
+	return inOnePiece(isSmall(r, names), "hashtable")
+}
+
+// inOnePiece names what Redis keeps in one piece, or otherwise.
+func inOnePiece(small bool, otherwise string) string {
+	if small {
 		return "listpack"
 	}
-	return "hashtable"
+	return otherwise
 }

@@ -8,7 +8,7 @@ func Commands() []Command {
 	return slices.Concat(
 		bucketCommands(), leakyCommands(), fixedCommands(), slidingCommands(), logCommands(), throttleCommands(),
 		stringCommands(), counterCommands(), increxCommands(),
-		hashCommands(), setCollectionCommands(),
+		hashCommands(), setCollectionCommands(), sortedCommands(), listCommands(),
 		keyCommands(), copyCommands(), expireCommands(), scanCommands(), databaseCommands(),
 	)
 }

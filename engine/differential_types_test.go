@@ -26,8 +26,12 @@ var setForms = []form{
 // them away again.
 func (b *comparison) many(t *rapid.T, words []string) {
 	add, remove, step := "HSET", "HDEL", 2
-	if strings.EqualFold(words[0], "MANYMEMBERS") {
+	switch strings.ToUpper(words[0]) {
+	case "MANYMEMBERS":
 		add, remove, step = "SADD", "SREM", 1
+	case "MANYSCORES", "MANYELEMENTS":
+		b.manyOrdered(t, words)
+		return
 	}
 	adds, removes := []string{add, words[1]}, []string{remove, words[1]}
 	for i := range 520 {
@@ -169,7 +173,10 @@ func (b *comparison) walkElements(t *rapid.T, words []string) {
 		}
 		want := ask(func(raw []byte) []byte { return b.redis.send(t, raw)[0] }, theirs)
 		got := ask(func(raw []byte) []byte { return b.desks[i].raw(t, raw) }, reply)
-		if strings.EqualFold(words[0], "HSCAN") {
+		if !strings.EqualFold(words[0], "SSCAN") {
+			if strings.EqualFold(words[0], "ZSCAN") {
+				spellScores(want, got)
+			}
 			want, got = sortedPairs(want), sortedPairs(got)
 		}
 		slices.Sort(want)

@@ -68,6 +68,20 @@ const (
 	CollectionTooLarge
 	TooManyPicks
 	MatchingTooLong
+	NXAndXX
+	GTAndLTAndNX
+	IncrPairs
+	ScoreNaN
+	NotScoreRange
+	NotMemberRange
+	LimitOfRanks
+	ScoresOfMembers
+	NoInputKeys
+	WeightNotFloat
+	IndexRange
+	RankZero
+	NegativeCount
+	NegativeMaxLen
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -121,18 +135,33 @@ var Errors = [...]ErrorRow{
 	HashNotInteger:      {"ERR hash value is not an integer", "HINCRBY of a field whose value is no 64-bit integer"},
 	HashNotFloat:        {"ERR hash value is not a float", "HINCRBYFLOAT of a field whose value is no number"},
 	ValueNaNOrInfinity:  {"ERR value is NaN or Infinity", "HINCRBYFLOAT by infinity"},
-	NotPositive:         {"ERR value is out of range, must be positive", "SPOP with a count that is negative or no integer"},
-	NotInRange:          {"ERR value is out of range", "HRANDFIELD WITHVALUES with a count beyond 63 bits"},
+	NotPositive:         {"ERR value is out of range, must be positive", "SPOP, LPOP or ZPOPMIN with a count that is negative or no integer"},
+	NotInRange:          {"ERR value is out of range", "HRANDFIELD WITHVALUES or ZRANDMEMBER WITHSCORES with a count beyond 63 bits"},
 	NotBetween:          {"ERR value is out of range, value must between %d and %d", "a count of SRANDMEMBER or HRANDFIELD, or a database of COPY or MOVE, beyond the integers Redis takes"},
 	NumKeys:             {"ERR numkeys should be greater than 0", "a number of keys that is none"},
 	TooManyKeys:         {"ERR Number of keys can't be greater than number of args", "a number of keys, and fewer keys"},
-	NegativeLimit:       {"ERR LIMIT can't be negative", "SINTERCARD with a LIMIT that is negative or no integer"},
+	NegativeLimit:       {"ERR LIMIT can't be negative", "SINTERCARD or ZINTERCARD with a LIMIT that is negative or no integer"},
 	SameObject:          {"ERR source and destination objects are the same", "COPY or MOVE to where the key is"},
-	TooManyElements:     {"ERR a collection holds at most %d elements", "a hash or set would have more than --max-elements; nothing was changed"},
-	CollectionTooLarge:  {"ERR a collection takes at most %d bytes of memory", "a hash or set would become larger; nothing was changed"},
-	TooManyPicks:        {"ERR at most %d elements can be drawn with repetitions", "SRANDMEMBER or HRANDFIELD with a count below -(--max-elements)"},
+	TooManyElements:     {"ERR a collection holds at most %d elements", "a hash, set, sorted set or list would have more than --max-elements; nothing was changed"},
+	CollectionTooLarge:  {"ERR a collection takes at most %d bytes of memory", "a hash, set, sorted set or list would become larger; nothing was changed"},
+	TooManyPicks:        {"ERR at most %d elements can be drawn with repetitions", "SRANDMEMBER, HRANDFIELD or ZRANDMEMBER with a count below -(--max-elements)"},
 	MatchingTooLong:     {"ERR matching the pattern takes more than %d steps; use a simpler one or a smaller COUNT", "HSCAN or SSCAN MATCH with a long pattern of many stars on long names"},
 	AppliedInfinite:     {"ERR applied increment would be Infinity", "INCREX BYFLOAT SATURATE would move the value without end"},
+
+	NXAndXX:         {"ERR XX and NX options at the same time are not compatible", "ZADD with both"},
+	GTAndLTAndNX:    {"ERR GT, LT, and/or NX options at the same time are not compatible", "ZADD with two of them"},
+	IncrPairs:       {"ERR INCR option supports a single increment-element pair", "ZADD INCR with several members"},
+	ScoreNaN:        {"ERR resulting score is not a number (NaN)", "ZINCRBY or ZADD INCR from infinity to minus infinity"},
+	NotScoreRange:   {"ERR min or max is not a float", "a range of scores whose end is no number"},
+	NotMemberRange:  {"ERR min or max not valid string range item", "a range of members whose end does not begin with [ or ( and is not - or +"},
+	LimitOfRanks:    {"ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX", "ZRANGE or ZREVRANGE by rank with LIMIT"},
+	ScoresOfMembers: {"ERR syntax error, WITHSCORES not supported in combination with BYLEX", "a range of members with WITHSCORES"},
+	NoInputKeys:     {"ERR at least 1 input key is needed for '%s' command", "ZUNION and its relatives with a number of keys that is none"},
+	WeightNotFloat:  {"ERR weight value is not a float", "ZUNION or ZINTER with a weight that is no number"},
+	IndexRange:      {"ERR index out of range", "LSET beyond the ends of the list"},
+	RankZero:        {"ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list", "LPOS RANK 0"},
+	NegativeCount:   {"ERR COUNT can't be negative", "LPOS with a COUNT that is negative or no integer"},
+	NegativeMaxLen:  {"ERR MAXLEN can't be negative", "LPOS with a MAXLEN that is negative or no integer"},
 }
 
 // Text is the error as it is sent, with the words filled in.

@@ -20,7 +20,7 @@ type sketch struct {
 }
 
 // random are the commands whose replies, or effects, are for chance to decide.
-var random = []string{"SPOP", "SRANDMEMBER", "HRANDFIELD"}
+var random = []string{"SPOP", "SRANDMEMBER", "HRANDFIELD", "ZRANDMEMBER"}
 
 // drawCall draws a call of a row: right in its syntax, mostly right in its
 // values.
@@ -84,20 +84,26 @@ func (s *sketch) key() string {
 	switch s.row.Group {
 	case LeakyBucket, Compatible:
 		family = string(TokenBucket)
-	case Strings, Hashes, Sets:
+	case Strings, Hashes, Sets, SortedSets, Lists:
 	case Generic:
 		family = rapid.SampledFrom(families).Draw(s.t, "family")
 	}
 	if rapid.IntRange(0, 9).Draw(s.t, "stray") == 0 {
 		family = rapid.SampledFrom(families).Draw(s.t, "family")
 	}
-	return rapid.SampledFrom([]string{"key:a:", "key:b:", "key:{c}:", "key:\r\n\x00:"}).Draw(s.t, "key") + family
+	return rapid.SampledFrom([]string{"key:a:", "key:a:", "key:a:", "key:b:", "key:{c}:", "key:\r\n\x00:"}).Draw(s.t, "key") + family
 }
 
-var families = []string{string(TokenBucket), string(FixedWindow), string(SlidingWindow), string(SlidingLog), string(Strings), string(Hashes), string(Sets)}
+var families = []string{string(TokenBucket), string(FixedWindow), string(SlidingWindow), string(SlidingLog), string(Strings), string(Hashes), string(Sets), string(SortedSets), string(Lists)}
 
 // plausible are values for an argument: mostly ones that are right.
 func plausible(a *Arg) []string {
+	switch a.Name {
+	case "min", "max":
+		return []string{"-", "+", "[", "(v", "[v", "-inf", "+inf", "0", "(10", "x"}
+	case "index":
+		return []string{"0", "0", "-1", "1", "x"}
+	}
 	switch a.Type {
 	case Duration:
 		return []string{"1ms", "70ms", "1s", "1.5s", "3", "1m", "1h", "3650d", "0", "soon"}

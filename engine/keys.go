@@ -20,7 +20,7 @@ func wholeKeyCommands() []Command {
 		{
 			Name: "TYPE", Group: Generic, Since: "0.1.0", Summary: "Says what a key holds.", Complexity: "O(1)",
 			Args: []Arg{keyArg}, Keys: OneKey, Flags: ReadOnly | Fast, Run: runType,
-			Reply:    "string, hash, set, limit-bucket, limit-fixed, limit-sliding, limit-log, or none",
+			Reply:    "string, hash, set, zset, list, limit-bucket, limit-fixed, limit-sliding, limit-log, or none",
 			Examples: []Example{{"SET a 1", "OK"}, {"TYPE a", "string"}, {"TYPE x", "none"}},
 		},
 		objectCommand(),
@@ -136,7 +136,7 @@ func objectCommand() Command {
 		}
 	}
 	subs := []Command{
-		ask("ENCODING", "Says how a value is kept.", "int, embstr (at most 44 bytes) or raw for strings; listpack or hashtable for hashes; intset, listpack or hashtable for sets; packed or hits for limiters; nil when there is no key",
+		ask("ENCODING", "Says how a value is kept.", "int, embstr (at most 44 bytes) or raw for strings; listpack or hashtable for hashes; intset, listpack or hashtable for sets; listpack or skiplist for sorted sets; listpack or quicklist for lists; packed or hits for limiters; nil when there is no key",
 			runObjectEncoding, Example{"OBJECT ENCODING n", `"int"`}),
 		ask("REFCOUNT", "Says how often a value is referred to.", "integer: always 1, values are not shared; nil when there is no key",
 			runObjectRefCount, Example{"OBJECT REFCOUNT n", "(integer) 1"}),
@@ -201,7 +201,7 @@ func runObjectEncoding(c *Call) {
 		}
 	case shard.KindLog:
 		c.Out.BulkString("hits")
-	case shard.KindHash, shard.KindSet:
+	case shard.KindHash, shard.KindSet, shard.KindSorted, shard.KindList:
 		c.Out.BulkString(encoding(db, &e))
 	default:
 		c.Out.BulkString("packed")

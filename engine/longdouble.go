@@ -62,22 +62,35 @@ func inRange(value *big.Float) bool {
 
 // parseDigits reads a number without its sign.
 func parseDigits(word []byte) (*big.Float, bool) {
-	base, marker, digit := 10, "eE", isDecimal
-	if len(word) > 2 && word[0] == '0' && word[1]|0x20 == 'x' {
-		base, marker, digit = 16, "pP", isHex
-		word = word[2:]
-	}
-	mantissa, exponent := word, []byte(nil)
-	if at := bytes.IndexAny(word, marker); at >= 0 {
-		mantissa, exponent = word[:at], word[at+1:]
-		if !isExponent(exponent) {
-			return nil, false
-		}
-	}
-	if !isMantissa(mantissa, digit) {
+	n, ok := spell(word)
+	if !ok {
 		return nil, false
 	}
-	return scale(mantissa, exponent, base)
+	return scale(n.mantissa, n.exponent, n.base)
+}
+
+// numeral is a number without its sign as C writes one, taken apart.
+type numeral struct {
+	mantissa, exponent []byte // exponent is nil where there is none
+	base               int    // of the mantissa: 10, or 16
+}
+
+// spell takes a number apart; false when the word is none.
+func spell(word []byte) (n numeral, ok bool) {
+	marker, digit := "eE", isDecimal
+	n.base = 10
+	if len(word) > 2 && word[0] == '0' && word[1]|0x20 == 'x' {
+		n.base, marker, digit = 16, "pP", isHex
+		word = word[2:]
+	}
+	n.mantissa = word
+	if at := bytes.IndexAny(word, marker); at >= 0 {
+		n.mantissa, n.exponent = word[:at], word[at+1:]
+		if !isExponent(n.exponent) {
+			return n, false
+		}
+	}
+	return n, isMantissa(n.mantissa, digit)
 }
 
 // isExponent says whether word is a whole number with an optional sign.

@@ -86,7 +86,7 @@ func TestProgramsReachEveryCommand(t *testing.T) {
 	rows := anyOnKeys(t)
 	sum := newStats(2 * len(rows)) // more than there are IDs
 	programs := rapid.Custom(func(t *rapid.T) []pipeline { return program(t, rows) })
-	for seed := range 300 { // always the same ones
+	for seed := range 1000 { // always the same ones
 		d := newShards(t, 1)
 		d.play(programs.Example(seed), false)
 		sum.Add(d.stats())

@@ -42,13 +42,15 @@ const (
 	Strings       Group = "string"
 	Hashes        Group = "hash"
 	Sets          Group = "set"
+	SortedSets    Group = "sorted-set"
+	Lists         Group = "list"
 	Generic       Group = "generic"
 	Connection    Group = "connection"
 	Server        Group = "server"
 )
 
 // Groups lists every chapter in reading order.
-var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, Generic, Connection, Server}
+var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Connection, Server}
 
 // Flags say what a command may do; the names are Redis'.
 type Flags uint16

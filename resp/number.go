@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// maxDouble is the most bytes appendDouble appends: a sign and 24 digits.
+// maxDouble is the most bytes AppendDouble appends: a sign and 24 digits.
 const maxDouble = 25
 
-// appendDouble appends f as Redis formats a double since 7.2 (d2string in its
+// AppendDouble appends f as Redis formats a double since 7.2 (d2string in its
 // util.c): an integer up to 2^62 plainly, any other number in the shortest digits
 // that read back as f. Redis' own digits are now and then one longer or another
 // last one: its Grisu2 does not always find the shortest. They read back the same.
-func appendDouble(b []byte, f float64) []byte {
+func AppendDouble(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(b, "nan"...)

@@ -236,7 +236,7 @@ func (w *Writer) Bool(v bool) {
 // exponent: 1e300 would be 301 characters.
 func (w *Writer) Double(f float64) {
 	var text [maxDouble]byte
-	w.Decimal(appendDouble(text[:0], f))
+	w.Decimal(AppendDouble(text[:0], f))
 }
 
 // Decimal writes a floating-point number whose text the caller has made, for

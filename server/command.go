@@ -123,6 +123,8 @@ func categories(row *engine.Command) []string {
 	add("@string", own && row.Group == engine.Strings)
 	add("@hash", own && row.Group == engine.Hashes)
 	add("@set", own && row.Group == engine.Sets)
+	add("@sortedset", own && row.Group == engine.SortedSets)
+	add("@list", own && row.Group == engine.Lists)
 	add("@limiter", limits(row.Group))
 	add("@admin", admin)
 	add("@fast", row.Flags&engine.Fast != 0)
@@ -135,7 +137,7 @@ func categories(row *engine.Command) []string {
 // limits says whether the chapter is one of limiters.
 func limits(g engine.Group) bool {
 	switch g {
-	case engine.Strings, engine.Hashes, engine.Sets, engine.Generic, engine.Connection, engine.Server:
+	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Connection, engine.Server:
 		return false
 	}
 	return true

@@ -54,14 +54,11 @@ func (z *SortedSet) Score(member []byte) (Score, bool) {
 	if z == nil {
 		return 0, false
 	}
-	return scoreIn(z.roster.Get(member))
-}
-
-func scoreIn(value []byte, ok bool) (Score, bool) {
+	value, ok := z.roster.Get(member)
 	if !ok {
 		return 0, false
 	}
-	return Score(binary.LittleEndian.Uint64(value)), true
+	return DecodeScore(value), true
 }
 
 // Rank is how many members come before one; false when there is no such member.
@@ -125,15 +122,17 @@ func (z *SortedSet) Descending(from, to int) iter.Seq[Ranked] {
 	}
 }
 
-// Scan visits about n members in an order that is not theirs; see Roster.Scan.
-func (z *SortedSet) Scan(cursor uint64, n int, fn func(Ranked)) (next uint64) {
+// Roster is the members in the order in which they came, each with its score as
+// DecodeScore reads it.
+func (z *SortedSet) Roster() *Roster {
 	if z == nil {
-		return 0
+		return nil
 	}
-	return z.roster.Scan(cursor, n, func(name, value []byte) {
-		fn(Ranked{name, Score(binary.LittleEndian.Uint64(value))})
-	})
+	return &z.roster
 }
+
+// DecodeScore is the score that is the value of a member in its roster.
+func DecodeScore(value []byte) Score { return Score(binary.LittleEndian.Uint64(value)) }
 
 // bytes is the memory of the sorted set (collection).
 func (z *SortedSet) bytes() int64 { return z.roster.bytes() + rankingSize + z.ranks.held }
@@ -157,12 +156,12 @@ func (z *SortedSet) decode(from *reader) error {
 
 // isScore says whether the bytes are a score.
 func isScore(value []byte) bool {
-	return len(value) == scoreSize && Score(binary.LittleEndian.Uint64(value)).number()
+	return len(value) == scoreSize && DecodeScore(value).number()
 }
 
 // rank puts a member of the roster in its place.
 func (z *SortedSet) rank(member, value []byte) {
-	z.ranks.insert(Ranked{member, Score(binary.LittleEndian.Uint64(value))})
+	z.ranks.insert(Ranked{member, DecodeScore(value)})
 	if len(member) > longMember {
 		z.long++
 	}

@@ -50,3 +50,22 @@ func (d *Database) SortedRemove(e *Entry, member []byte) bool {
 	z := d.Sorted(e)
 	return z != nil && d.strike(e, &z.roster, member)
 }
+
+// PutSorted makes e the sorted set of members, which differ from each other, may
+// be views of any and never expire. Without members it deletes the key.
+func (d *Database) PutSorted(e *Entry, members []Ranked) {
+	if len(members) == 0 {
+		d.Delete(e)
+		return
+	}
+	whole := &d.ks.draft.delta
+	whole.Reset()
+	whole.number(uint64(len(members)))
+	for _, x := range members {
+		whole.number(1)
+		whole.bytes(x.Member)
+		whole.number(scoreSize)
+		whole.log = binary.LittleEndian.AppendUint64(whole.log, uint64(x.Score))
+	}
+	d.Put(e, KindSorted, 0, whole.log)
+}

@@ -113,7 +113,7 @@ func options() []option {
 		{name: "max-value", standard: sized(limits.Value), unit: "BYTES", min: 1 << 10, max: shard.MaxValue, field: func(c *config) flag.Value { return &c.maxValue },
 			help: "longest argument on the wire and longest string value"},
 		{name: "max-elements", standard: strconv.Itoa(limits.Elements), unit: "N", min: 1, max: 1 << 24, field: func(c *config) flag.Value { return &c.maxElements },
-			help: "most elements of a hash or set"},
+			help: "most elements of a hash, set, sorted set or list"},
 		{name: "max-args", standard: strconv.Itoa(wire.Args), unit: "N", min: 16, max: 1 << 30, field: func(c *config) flag.Value { return &c.maxArgs },
 			help: "words of one command"},
 		{name: "query-buffer", standard: sized(wire.Query), unit: "BYTES", min: 16 << 10, max: 4 * gib, field: func(c *config) flag.Value { return &c.queryBuffer },

@@ -17,6 +17,10 @@ func chapterTitle(g engine.Group) string {
 		return "Hashes"
 	case engine.Sets:
 		return "Sets"
+	case engine.SortedSets:
+		return "Sorted sets"
+	case engine.Lists:
+		return "Lists"
 	case engine.Generic:
 		return "Keys"
 	}

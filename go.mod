@@ -3,6 +3,7 @@ module github.com/limitstore/limitstore
 go 1.26.0
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/gomodule/redigo v1.9.3
 	github.com/peterbourgon/ff/v3 v3.4.0

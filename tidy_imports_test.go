@@ -17,7 +17,9 @@ var arrows = map[string][]string{
 	"shard":          {"limit", "ttl"},
 	"engine":         {"shard", "limit", "resp", "github.com/cespare/xxhash/v2"},
 	"server":         {"engine", "shard", "limit", "resp", "github.com/prometheus/client_golang"},
-	"cmd/limitstore": {"clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
+	"bench/load":     {"resp", "github.com/HdrHistogram/hdrhistogram-go", "github.com/peterbourgon/ff/v3", "golang.org/x/sys"},
+	"bench":          {"bench/load"},
+	"cmd/limitstore": {"bench/load", "clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
 }
 
 func importLaws() []law {

@@ -163,6 +163,7 @@ func help() string {
 
   limitstore [flags]      serve until SIGTERM or SIGINT
   limitstore version      print the version
+  limitstore bench        put load on a server and measure it; limitstore bench --help
   limitstore docs DIR     write the generated pages of the documentation
   limitstore help         print this
 

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/limitstore/limitstore/bench/load"
 	"github.com/limitstore/limitstore/clock"
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/server"
@@ -57,6 +58,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case "help":
 		fmt.Fprint(stdout, help())
 		return done
+	case "bench":
+		return load.Command(ctx, args[1:], stdout, stderr)
 	case "docs":
 		return runDocs(args[1:], stderr)
 	}

@@ -16,8 +16,8 @@ const mostInFlight = 1024
 // roomAfter is how soon a connection without room is looked at again.
 const roomAfter = time.Millisecond
 
-// never is later than any end of a run.
-const never = time.Duration(math.MaxInt64)
+// never is later than any end of a run, and some time can be added to it.
+const never = time.Duration(math.MaxInt64 / 2)
 
 // flight is a pipeline that was sent and not answered.
 type flight struct {

@@ -95,9 +95,8 @@ func pipelines(requests []request, depth int) []*pipeline {
 // number writes the key's number into the i-th request.
 func (p *pipeline) number(i int, key uint64) {
 	for _, at := range p.marks[i] {
-		for d := at + digits - 1; d >= at; d-- {
-			p.text[d] = byte('0' + key%10)
-			key /= 10
+		for d, rest := at+digits-1, key; d >= at; d, rest = d-1, rest/10 {
+			p.text[d] = byte('0' + rest%10)
 		}
 	}
 }

@@ -144,7 +144,11 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	go r.tell(playing, began)
 	r.clock.wait(playing, r.from)
 	first, err1 := r.sample()
-	r.clock.wait(playing, r.end)
+	if r.Requests > 0 {
+		<-playing.Done()
+	} else {
+		r.clock.wait(r.ctx, r.end)
+	}
 	last, err2 := r.sample()
 	err := <-played
 	if ctx.Err() != nil {

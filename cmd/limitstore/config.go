@@ -31,7 +31,7 @@ type config struct {
 	tlsKey          text
 	tlsCA           text
 	httpAddr        text
-	httpProfile     yes
+	pprof           yes
 	logLevel        level
 	file            text
 	check           yes
@@ -98,8 +98,8 @@ func options() []option {
 			help: "authorities in PEM; clients must show a certificate of one of them"},
 		{name: "http-addr", unit: "HOST:PORT", field: func(c *config) flag.Value { return &c.httpAddr },
 			help: "where to serve /metrics, /livez and /readyz over plain HTTP; empty: nowhere"},
-		{name: "http-profile", standard: "false", field: func(c *config) flag.Value { return &c.httpProfile },
-			help: "serve /debug/pprof/ there too, for go tool pprof"},
+		{name: "pprof", standard: "false", field: func(c *config) flag.Value { return &c.pprof },
+			help: "serve /debug/pprof/ there too: profiles show names of functions and command lines, and taking one costs time"},
 		{name: "log-level", standard: "info", unit: "LEVEL", field: func(c *config) flag.Value { return &c.logLevel },
 			help: "debug, info, warn or error"},
 		{name: "max-clients", standard: "10000", unit: "N", min: 1, max: 1_000_000, field: func(c *config) flag.Value { return &c.maxClients },
@@ -220,6 +220,9 @@ func (c *config) validate() []string {
 		wrong = append(wrong, "--tls-cert and --tls-key: give both or neither")
 	case c.tlsCA != "" && c.tlsCert == "":
 		wrong = append(wrong, "--tls-ca: needs --tls-cert and --tls-key")
+	}
+	if bool(c.pprof) && c.httpAddr == "" {
+		wrong = append(wrong, "--pprof: needs --http-addr")
 	}
 	if c.queryBuffer < c.maxValue+1<<10 {
 		wrong = append(wrong, fmt.Sprintf("--query-buffer %s: has no room for --max-value %s", &c.queryBuffer, &c.maxValue))

@@ -29,9 +29,8 @@ const (
 )
 
 // newWeb makes the handlers. They show what register registers, and the Go
-// runtime and the process beside it; and, if profile is set, where its time and
-// memory go.
-func newWeb(register func(prometheus.Registerer), profile bool, log *slog.Logger) *web {
+// runtime and the process beside it; with profiles, also where the time goes.
+func newWeb(register func(prometheus.Registerer), profiles bool, log *slog.Logger) *web {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	register(registry)
@@ -41,16 +40,24 @@ func newWeb(register func(prometheus.Registerer), profile bool, log *slog.Logger
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /livez", func(out http.ResponseWriter, _ *http.Request) { answer(out, true) })
 	mux.HandleFunc("GET /readyz", func(out http.ResponseWriter, _ *http.Request) { answer(out, w.ready.Load()) })
-	if profile {
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile) // up to webTimeout
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	if profiles {
+		addProfiles(mux)
 	}
 	w.server = http.Server{
 		Handler: mux, ReadTimeout: webTimeout, WriteTimeout: webTimeout, IdleTimeout: webTimeout, MaxHeaderBytes: webHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	return w
+}
+
+// addProfiles serves the profiles of the runtime. Those that take a while move the
+// deadline of their connection on.
+func addProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 }
 
 // answer says yes or no to a machine and to a person.

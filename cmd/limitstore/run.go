@@ -129,7 +129,7 @@ func serve(ctx context.Context, c *config, secure *tls.Config, stderr io.Writer)
 	defer st.close()
 
 	s := server.New(st.engine, c.server(ln.Addr(), secure, log, func() { stop(errAsked) }))
-	w := newWeb(s.Register, bool(c.httpProfile), log)
+	w := newWeb(s.Register, bool(c.pprof), log)
 	if webListener != nil {
 		go w.serve(webListener)
 		defer w.stop()

@@ -6,14 +6,19 @@ SHELL       := bash
 
 COMMIT      := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+BENCHSTAT   := golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 ARGS        ?=
 FUZZTIME    ?= 10s
 BENCHTIME   ?= 1s
+OLD         ?= HEAD~1
+BENCH       ?= .
+PACKAGES    ?= ./...
+COUNT       ?= 10
 
-.PHONY: help build run test race fuzz bench docs lint ci clean redis
+.PHONY: help build run test race fuzz bench bench-compare docs lint ci clean redis
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/limitstore
 	@go build -ldflags "-X main.commit=$(COMMIT)" -o bin/limitstore ./cmd/limitstore
@@ -37,6 +42,20 @@ fuzz: ## fuzz each target for FUZZTIME (10s; 5000x counts runs instead)
 
 bench: ## run the Go benchmarks for BENCHTIME (1s) each
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+bench-compare: ## compare the Go benchmarks of OLD (HEAD~1) with the working tree's: BENCH=. PACKAGES=./... COUNT=10
+	@old=$$(git rev-parse --short "$(OLD)"); tree=$$(mktemp -d); here=$(CURDIR)/bench/results; \
+	trap 'git worktree remove --force "$$tree"' EXIT; \
+	git worktree add -q --detach "$$tree" "$$old"; \
+	: > "$$here/$$old.txt"; : > "$$here/new.txt"; \
+	for turn in $$(seq $(COUNT)); do \
+	  echo "turn $$turn of $(COUNT)"; \
+	  for side in "$$tree $$old" "$(CURDIR) new"; do \
+	    set -- $$side; \
+	    (cd "$$1" && go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(PACKAGES)) >> "$$here/$$2.txt"; \
+	  done; \
+	done; \
+	cd bench/results && go run $(BENCHSTAT) "$$old.txt" new.txt
 
 docs: build ## write the generated pages of docs/
 	@bin/limitstore docs docs

@@ -11,7 +11,7 @@ import (
 // timekeepers may look at a clock: the clock package for the shards, and the
 // edges for deadlines of sockets and for the time a process has been up. What
 // measures has a watch of its own.
-var timekeepers = []string{"clock", "server", "cmd/limitstore", "bench/load"}
+var timekeepers = []string{"clock", "server", "cmd/limitstore", "bench/load", "bench/compare"}
 
 // mains may end the process and write to its streams.
 var mains = []string{"cmd/limitstore/main.go", "bench/main.go"}

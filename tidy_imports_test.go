@@ -18,8 +18,9 @@ var arrows = map[string][]string{
 	"engine":         {"shard", "limit", "resp", "github.com/cespare/xxhash/v2"},
 	"server":         {"engine", "shard", "limit", "resp", "github.com/prometheus/client_golang"},
 	"bench/load":     {"resp", "github.com/HdrHistogram/hdrhistogram-go", "github.com/peterbourgon/ff/v3", "golang.org/x/sys"},
-	"bench":          {"bench/load"},
-	"cmd/limitstore": {"bench/load", "clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
+	"bench/compare":  {"bench/load", "github.com/cespare/xxhash/v2", "gonum.org/v1/plot"},
+	"bench":          {"bench/compare"},
+	"cmd/limitstore": {"bench/compare", "clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
 }
 
 func importLaws() []law {

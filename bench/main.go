@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/limitstore/limitstore/bench/load"
+	"github.com/limitstore/limitstore/bench/compare"
 )
 
 func main() { os.Exit(start()) }
@@ -18,5 +18,5 @@ func start() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	return load.Command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	return compare.Bench(ctx, compare.Program(), os.Args[1:], os.Stdout, os.Stderr)
 }

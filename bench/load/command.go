@@ -29,6 +29,7 @@ type Settings struct {
 	Plan      Plan
 	Workloads string // names with commas, or "all"
 	Depths    string // numbers with commas
+	Fresh     bool   // keys that were never there before, whatever the workload says
 	JSON      bool
 }
 
@@ -36,19 +37,20 @@ type Settings struct {
 func (s *Settings) AddFlags(set *flag.FlagSet) {
 	s.Plan = DefaultPlan()
 	p := &s.Plan
-	set.StringVar(&p.Addr, "addr", p.Addr, "the server, `HOST:PORT`")
-	set.StringVar(&p.Password, "password", "", "the server's `PASSWORD`; better set in the environment, for a command line can be seen by others")
-	set.IntVar(&p.PID, "pid", 0, "the server's process on this machine, `N`: its processor time and memory are read from /proc; 0: unknown")
-	set.StringVar(&s.Workloads, "workload", Workloads[0].Name, "`NAME`s with commas, or all")
-	set.StringVar(&s.Depths, "depth", "1", "how many requests a connection sends at a time, `N`; several with commas are played one after the other")
-	set.IntVar(&p.Conns, "conns", p.Conns, "connections, `N`")
-	set.IntVar(&p.Keys, "keys", p.Keys, "different keys, `N`")
-	set.Uint64Var(&p.FirstKey, "first-key", 0, "`N` where the numbers of keys begin that a workload makes anew")
-	set.IntVar(&p.Rate, "rate", 0, "requests a second over all connections, `N`, each due at its time whatever the server does; 0: closed, each connection sends when it is answered")
-	set.DurationVar(&p.Duration, "duration", p.Duration, "`TIME` to measure")
-	set.DurationVar(&p.Warmup, "warmup", p.Warmup, "`TIME` to play before that")
-	set.IntVar(&p.Requests, "requests", 0, "measure `N` requests from the first on instead of a time; 0: no")
-	set.DurationVar(&p.Timeout, "timeout", p.Timeout, "`TIME` after which a server that does not answer is given up")
+	set.StringVar(&p.Addr, "addr", p.Addr, "`HOST:PORT` the server")
+	set.StringVar(&p.Password, "password", "", "`PASSWORD` the server's; better set in the environment, for a command line can be seen by others")
+	set.IntVar(&p.PID, "pid", 0, "`N` the server's process on this machine: its processor time and memory are read from /proc; 0: unknown")
+	set.StringVar(&s.Workloads, "workload", Workloads[0].Name, "`NAMES` workloads with commas between them, or all: those that need no Lua")
+	set.StringVar(&s.Depths, "depth", "1", "`N` how many requests a connection sends at a time; several with commas between them are played one after the other")
+	set.IntVar(&p.Conns, "conns", p.Conns, "`N` connections")
+	set.IntVar(&p.Keys, "keys", p.Keys, "`N` different keys")
+	set.BoolVar(&s.Fresh, "fresh", false, "choose keys that were never there before, whatever the workload says")
+	set.Uint64Var(&p.FirstKey, "first-key", 0, "`N` where the numbers of keys begin that were never there before")
+	set.IntVar(&p.Rate, "rate", 0, "`N` requests a second over all connections, each due at its time whatever the server does; 0: closed, each connection sends when it is answered")
+	set.DurationVar(&p.Duration, "duration", p.Duration, "`TIME` how long to measure")
+	set.DurationVar(&p.Warmup, "warmup", p.Warmup, "`TIME` how long to play before that")
+	set.IntVar(&p.Requests, "requests", 0, "`N` measure so many requests from the first on, not a time; 0: no")
+	set.DurationVar(&p.Timeout, "timeout", p.Timeout, "`TIME` after this a server that does not answer is given up")
 	set.BoolVar(&s.JSON, "json", false, "write the results as JSON")
 }
 
@@ -74,6 +76,9 @@ func (s *Settings) Plans() ([]Plan, error) {
 		for _, depth := range depths {
 			p := s.Plan
 			p.Workload, p.Depth = w, depth
+			if s.Fresh {
+				p.Workload.Pick, p.Workload.Prefill = Fresh, false
+			}
 			plans = append(plans, p)
 		}
 	}
@@ -103,11 +108,18 @@ func ParseFlags(set *flag.FlagSet, args []string) error {
 	return err
 }
 
+// Typed is a flag as it stands on a command line, and its help. The help is declared
+// with what the value is in front, in backquotes.
+func Typed(f *flag.Flag) (typed, help string) {
+	unit, help := flag.UnquoteUsage(f)
+	return strings.TrimSpace("--" + f.Name + " " + unit), strings.TrimPrefix(help, unit+" ")
+}
+
 // WriteFlags writes the help of the flags in set.
 func WriteFlags(out io.Writer, set *flag.FlagSet) {
 	set.VisitAll(func(f *flag.Flag) {
-		unit, help := flag.UnquoteUsage(f)
-		fmt.Fprintf(out, "  %s\n        %s", strings.TrimSpace("--"+f.Name+" "+unit), help)
+		typed, help := Typed(f)
+		fmt.Fprintf(out, "  %s\n        %s", typed, help)
 		if f.DefValue != "" && f.DefValue != "false" {
 			fmt.Fprintf(out, " (default %s)", f.DefValue)
 		}

@@ -134,6 +134,7 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	hush := context.AfterFunc(r.ctx, r.hush)
 	defer hush()
 
+	first, err1 := r.sample() // before anything can be answered
 	playing, over := context.WithCancel(r.ctx)
 	defer over()
 	played := make(chan error, 1)
@@ -142,8 +143,10 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 		played <- r.load(began)
 	}()
 	go r.tell(playing, began)
-	r.clock.wait(playing, r.from)
-	first, err1 := r.sample()
+	if r.Warmup > 0 {
+		r.clock.wait(playing, r.from)
+		first, err1 = r.sample()
+	}
 	if r.Requests > 0 {
 		<-playing.Done()
 	} else {
@@ -154,7 +157,11 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil {
 		err = nil // what failed was cut off
 	}
-	return r.result(first, last, ctx.Err() != nil), errors.Join(err, err1, err2)
+	out := r.result(first, last, ctx.Err() != nil)
+	if err == nil && ctx.Err() == nil && out.Answered == 0 {
+		err = fmt.Errorf("%s has answered nothing while it was measured, %v", r.Addr, r.Duration)
+	}
+	return out, errors.Join(err, err1, err2)
 }
 
 // hush ends all waiting for the server.

@@ -212,6 +212,17 @@ func TestARateThatIsNotReachedIsSaid(t *testing.T) {
 	})
 }
 
+// TestNothingIsNoResult has a server that takes longer than the measurement.
+func TestNothingIsNoResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.took = 2 * time.Second
+		if _, err := f.play(t.Context(), f.plan()); err == nil || err.Error() != "the fake has answered nothing while it was measured, 1s" {
+			t.Errorf("ended with %v", err)
+		}
+	})
+}
+
 func TestDenialsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()

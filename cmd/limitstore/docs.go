@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/limitstore/limitstore/bench/compare"
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/server"
 )
@@ -35,6 +36,7 @@ func pages() (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
+		"bench.md":         benchPage(),
 		"commands.md":      commandsPage(table),
 		"configuration.md": configurationPage(),
 		"errors.md":        errorsPage(),
@@ -45,6 +47,28 @@ func pages() (map[string]string, error) {
 // generated opens a page that nobody edits.
 func generated(title, source string) string {
 	return "# " + title + "\n\n*Written by `make docs` from " + source + ": change that, not this page.*\n"
+}
+
+// benchPage is docs/bench.md.
+func benchPage() string {
+	return generated("Load generator", "the tables in bench/load and bench/compare") + `
+` + "`limitstore bench`" + ` puts load on any server that speaks the Redis protocol and says what it answered, how late, and what
+that cost. ` + "`limitstore bench compare`" + ` starts limitstore and redis-server and does so in turn; [benchmarks](benchmarks.md) has
+what it found, and how to read it. From the source, ` + "`go run ./bench`" + ` is the same. It leaves keys in the server's database 0: do
+not use a server that is in use.
+
+    limitstore bench --rate 20000 --workload zipf
+    limitstore bench --depth 1,16,64 --workload uniform,incr --pid $(pidof limitstore)
+    limitstore bench compare --parts one-core --rounds 3
+
+With ` + "`--rate`" + ` the load is open: each request is due at its time, whatever the server does, and its latency counts from then, so
+that a stall is charged to all who would have come meanwhile. Without, it is closed: each connection sends its next requests
+when the last are answered. That finds what the server can do at most; its latencies hide stalls.
+
+Flags can be set in the environment as LIMITSTORE_BENCH_NAME, with _ for -. The process ends with 0 when all was measured, with
+1 when the server is down, silent for longer than the timeout, or refuses a request, and when it was interrupted: what had
+been measured by then is printed all the same. It ends with 2 when what was asked for makes no sense.
+` + compare.Reference()
 }
 
 // row is a line of a Markdown table.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/limitstore/limitstore/bench/load"
+	"github.com/limitstore/limitstore/bench/compare"
 	"github.com/limitstore/limitstore/clock"
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/server"
@@ -59,11 +59,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, help())
 		return done
 	case "bench":
-		return load.Command(ctx, args[1:], stdout, stderr)
+		return runBench(ctx, args[1:], stdout, stderr)
 	case "docs":
 		return runDocs(args[1:], stderr)
 	}
 	return complain(stderr, misused, fmt.Sprintf("there is no command %q; see limitstore help", args[0]))
+}
+
+// runBench is limitstore bench: it compares the program that runs it.
+func runBench(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	self, err := os.Executable()
+	if err != nil {
+		return complain(stderr, failed, err.Error())
+	}
+	return compare.Bench(ctx, self, args, stdout, stderr)
 }
 
 // complain tells the operator each line and returns code.

@@ -45,35 +45,38 @@ const (
 	SortedSets    Group = "sorted-set"
 	Lists         Group = "list"
 	Generic       Group = "generic"
+	Messages      Group = "pubsub"
 	Connection    Group = "connection"
 	Server        Group = "server"
 )
 
 // Groups lists every chapter in reading order.
-var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Connection, Server}
+var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Messages, Connection, Server}
 
 // Flags say what a command may do; the names are Redis'.
-type Flags uint16
+type Flags uint32
 
 // The flags of a command.
 const (
-	Write    Flags = 1 << iota // may change a keyspace
-	ReadOnly                   // changes nothing
-	DenyOOM                    // refused when memory is full
-	Admin                      // an operator's command
-	NoScript                   // refused inside a script
-	Loading                    // allowed while data loads
-	Stale                      // allowed on a stale replica
-	Fast                       // constant or logarithmic time
-	NoAuth                     // allowed before AUTH
-	Fence                      // all that was queued before it finishes first
+	Write      Flags = 1 << iota // may change a keyspace
+	ReadOnly                     // changes nothing
+	DenyOOM                      // refused when memory is full
+	Admin                        // an operator's command
+	PubSub                       // about messages between clients
+	NoScript                     // refused inside a script
+	Loading                      // allowed while data loads
+	Stale                        // allowed on a stale replica
+	Fast                         // constant or logarithmic time
+	NoAuth                       // allowed before AUTH
+	Fence                        // all that was queued before it finishes first
+	Subscribed                   // allowed to a subscriber who speaks RESP2
 )
 
 // MovableKeys is what COMMAND INFO adds to the flags of a command with counted
 // keys.
 const MovableKeys = "movablekeys"
 
-var flagNames = [...]string{"write", "readonly", "denyoom", "admin", "noscript", "loading", "stale", "fast", "no_auth"}
+var flagNames = [...]string{"write", "readonly", "denyoom", "admin", "pubsub", "noscript", "loading", "stale", "fast", "no_auth"}
 
 // Names lists the flags as COMMAND INFO spells them.
 func (f Flags) Names() []string {

@@ -22,6 +22,8 @@ type census struct {
 	connections int
 	totals      totals
 	watch       watch
+	hub         hubFigures
+	subscribers int // connections with subscriptions
 }
 
 // population is the keys of one database.
@@ -77,8 +79,21 @@ func (s *Server) census() *census {
 	})
 	s.addOwn(c.stats)
 	c.totals, c.connections = s.sum()
+	c.hub, c.subscribers = s.hub.figures(), s.subscribers()
 	c.watch = s.watched()
 	return c
+}
+
+// subscribers is how many connections have subscriptions.
+func (s *Server) subscribers() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		if l := c.listener(); l.subscribed() {
+			n++
+		}
+	}
+	return n
 }
 
 // addOwn adds what ran without a shard.

@@ -18,9 +18,15 @@ func (s *Server) describe(c *conn) string {
 	if now.commands > 0 {
 		last = s.table.Rows()[c.pulse.done.Load()&(1<<idBits-1)].Lower()
 	}
-	return fmt.Sprintf("id=%d addr=%s laddr=%s name=%s age=%d idle=%d flags=N db=%d sub=0 psub=0 ssub=0 multi=-1 "+
+	l := c.listener()
+	flags := "N"
+	if l.subscribed() {
+		flags = "P"
+	}
+	return fmt.Sprintf("id=%d addr=%s laddr=%s name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=-1 omem=%d "+
 		"tot-net-in=%d tot-net-out=%d tot-cmds=%d cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-		c.id, c.raw.RemoteAddr(), c.raw.LocalAddr(), i.name, s.watch.visits-c.seen.born, idle, i.db,
+		c.id, c.raw.RemoteAddr(), c.raw.LocalAddr(), i.name, s.watch.visits-c.seen.born, idle, flags, i.db,
+		l.counts[toChannel], l.counts[toPattern], l.counts[toShard], l.waiting,
 		now.in, now.out, now.commands, last, theUser, i.proto, i.library, i.version)
 }
 
@@ -33,17 +39,37 @@ func (c *conn) clientInfo(call *engine.Call) {
 	call.Out.Verbatim("txt", line)
 }
 
+// clientType is what TYPE asks for.
+type clientType uint8
+
+// The types of clients.
+const (
+	anyType clientType = iota
+	normalType
+	pubsubType
+	otherType // which no connection here has
+)
+
+// has says whether c is of the type.
+func (t clientType) has(c *conn) bool {
+	if t == anyType || t == otherType {
+		return t == anyType
+	}
+	l := c.listener()
+	return l.subscribed() == (t == pubsubType)
+}
+
 // filter chooses connections. Its zero value chooses all.
 type filter struct {
 	ids         []int64 // empty: any
 	addr, laddr string  // empty: any
-	normal      bool    // false after a TYPE that no connection here has
-	skip        *conn   // the one that must not be chosen
+	typ         clientType
+	skip        *conn // the one that must not be chosen
 }
 
 func (f *filter) chooses(c *conn) bool {
 	switch {
-	case !f.normal || c == f.skip:
+	case c == f.skip || !f.typ.has(c):
 		return false
 	case len(f.ids) > 0 && !slices.Contains(f.ids, c.id):
 		return false
@@ -68,22 +94,23 @@ func (s *Server) chosen(f *filter) []*conn {
 
 // typed reads a TYPE; false after replying with the error.
 func (f *filter) typed(call *engine.Call, word []byte) bool {
-	for _, other := range []string{"MASTER", "REPLICA", "SLAVE", "PUBSUB"} {
-		if engine.EqualFold(word, other) {
-			f.normal = false
-			return true
-		}
+	switch {
+	case engine.EqualFold(word, "NORMAL"):
+		f.typ = normalType
+	case engine.EqualFold(word, "PUBSUB"):
+		f.typ = pubsubType
+	case engine.EqualFold(word, "MASTER"), engine.EqualFold(word, "REPLICA"), engine.EqualFold(word, "SLAVE"):
+		f.typ = otherType
+	default:
+		fail(call, failClientType, engine.Printable(word))
+		return false
 	}
-	if engine.EqualFold(word, "NORMAL") {
-		return true
-	}
-	fail(call, failClientType, engine.Printable(word))
-	return false
+	return true
 }
 
 // list is CLIENT LIST.
 func (c *conn) list(call *engine.Call) {
-	f, args := filter{normal: true}, call.Args[2:]
+	f, args := filter{}, call.Args[2:]
 	switch {
 	case len(args) == 0:
 	case len(args) == 2 && engine.EqualFold(args[0], "TYPE"):
@@ -121,7 +148,7 @@ func (s *Server) listing(f *filter) string {
 // kill is CLIENT KILL, in its old form with an address and in its new one with
 // filters.
 func (c *conn) kill(call *engine.Call) {
-	f, old := filter{normal: true, skip: c}, len(call.Args) == 3
+	f, old := filter{skip: c}, len(call.Args) == 3
 	if old {
 		f.addr, f.skip = string(call.Args[2]), nil
 	} else if !c.killFilters(call, &f) {
@@ -163,7 +190,6 @@ func (c *conn) killFilter(call *engine.Call, f *filter, option, value []byte) bo
 		}
 		f.ids = []int64{id}
 	case engine.EqualFold(option, "TYPE"):
-		f.normal = true
 		return f.typed(call, value)
 	case engine.EqualFold(option, "ADDR"):
 		f.addr = string(value)

@@ -126,6 +126,7 @@ func categories(row *engine.Command) []string {
 	add("@sortedset", own && row.Group == engine.SortedSets)
 	add("@list", own && row.Group == engine.Lists)
 	add("@limiter", limits(row.Group))
+	add("@pubsub", row.Flags&engine.PubSub != 0)
 	add("@admin", admin)
 	add("@fast", row.Flags&engine.Fast != 0)
 	add("@slow", row.Flags&engine.Fast == 0)
@@ -137,7 +138,7 @@ func categories(row *engine.Command) []string {
 // limits says whether the chapter is one of limiters.
 func limits(g engine.Group) bool {
 	switch g {
-	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Connection, engine.Server:
+	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Messages, engine.Connection, engine.Server:
 		return false
 	}
 	return true
@@ -165,9 +166,12 @@ func writeKeys(out *resp.Writer, row *engine.Command) {
 func beginKeys(out *resp.Writer, row *engine.Command, first int) {
 	out.Map(3)
 	out.BulkString("flags")
-	if row.Flags&engine.ReadOnly != 0 {
+	switch {
+	case row.Flags&engine.PubSub != 0:
+		writeWords(out, []string{"not_key"}) // it routes like one
+	case row.Flags&engine.ReadOnly != 0:
 		writeWords(out, []string{"RO", "access"})
-	} else {
+	default:
 		writeWords(out, []string{"RW", "access", "update"})
 	}
 	out.BulkString("begin_search")
@@ -237,7 +241,7 @@ func (c *conn) getKeys(call *engine.Call) {
 	case row == nil:
 		fail(call, failNoCommand)
 		return
-	case row.Keys.None():
+	case row.Keys.None(), row.Flags&engine.PubSub != 0:
 		fail(call, failNoKeys)
 		return
 	case !row.Takes(len(args)):

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -43,12 +44,20 @@ func (c *conn) configGet(call *engine.Call) {
 	}
 }
 
+// outputLimits are the limits of output buffers as Redis writes them: of each type
+// of clients the hard one, the soft one and its seconds.
+func (s *Server) outputLimits() string {
+	most := s.cfg.SubscriberBuffer
+	return fmt.Sprintf("normal %d 0 0 slave 0 0 0 pubsub %d %d %d", s.engine.Limits().Output, most, most/softPart, softVisits)
+}
+
 // settings are the process' own and those of Redis that clients ask for, by name.
 func (s *Server) settings() []Setting {
 	host, port, _ := net.SplitHostPort(s.cfg.Addr)
 	all := append([]Setting{
 		{"appendonly", "no"},
 		{"bind", host},
+		{"client-output-buffer-limit", s.outputLimits()},
 		{"client-query-buffer-limit", strconv.Itoa(s.cfg.Wire.Query)},
 		{"cluster-enabled", "no"},
 		{"databases", strconv.Itoa(shard.Databases)},

@@ -30,6 +30,7 @@ const (
 	byKill
 	byShutdown
 	byHandshake
+	bySlowSubscriber
 	reasons // how many there are
 )
 
@@ -38,6 +39,7 @@ var reasonNames = [reasons]string{
 	byClient: "client", byQuit: "quit", byProtocol: "protocol_error", byStranger: "http", byQueryLimit: "query_buffer",
 	byOutputLimit: "output_buffer", byWriteTimeout: "write_timeout", byIdleTimeout: "idle_timeout",
 	byKill: "killed", byShutdown: "shutdown", byHandshake: "tls_handshake",
+	bySlowSubscriber: "subscriber_buffer",
 }
 
 // conn is one client's connection. Its goroutine alone uses it, except for what
@@ -51,6 +53,7 @@ type conn struct {
 	id      int64
 
 	authenticated bool
+	listening     bool   // it has subscriptions
 	leaving       reason // no command is taken any more
 	taken         uint64 // commands handed to the engine
 	last          *engine.Command
@@ -58,6 +61,7 @@ type conn struct {
 
 	pulse    pulse                    // read by others
 	identity atomic.Pointer[identity] // read by others
+	outbox   atomic.Pointer[outbox]   // nil until others may send to it; read by others
 	cutBy    atomic.Uint32            // the reason of whoever closed it from outside
 	wide     atomic.Bool              // its buffers have grown; read by the watch
 	seen     sighting                 // guarded by Server.mu
@@ -114,10 +118,22 @@ func (c *conn) serve() {
 	if cut := reason(c.cutBy.Load()); cut != open {
 		why = cut
 	}
+	if why == bySlowSubscriber {
+		c.notice(noticeSubscriber, "connection closed: a subscriber does not keep up", "bytes", c.server.cfg.SubscriberBuffer)
+	}
+	c.retire()
 	c.server.cfg.Log.Debug("connection closed", "id", c.id, "addr", c.net.RemoteAddr(), "reason", reasonNames[why])
 	c.server.forget(c, why) // first: who sees the end may come back at once
 	c.net.Close()
 	c.server.running.Done()
+}
+
+// retire takes the connection out of what others send to.
+func (c *conn) retire() {
+	if o := c.outbox.Load(); o != nil {
+		c.server.hub.leave(o)
+		o.close()
+	}
 }
 
 // converse serves pipeline after pipeline and returns why it ended.
@@ -167,9 +183,21 @@ func (c *conn) handshake() error {
 	return secure.HandshakeContext(limited)
 }
 
-// pipeline takes every complete command that has arrived and writes all replies
-// at once.
+// pipeline takes what has arrived, and holds back what others send meanwhile.
 func (c *conn) pipeline() error {
+	if o := c.outbox.Load(); o != nil {
+		o.hold()
+	}
+	err := c.takeAll()
+	if o := c.outbox.Load(); o != nil {
+		o.release()
+	}
+	return err
+}
+
+// takeAll takes every complete command that has arrived and writes all replies at
+// once.
+func (c *conn) takeAll() error {
 	for c.leaving == open {
 		args, err := c.reader.Next()
 		if err != nil {
@@ -202,6 +230,10 @@ func (c *conn) take(args [][]byte) error {
 	}
 	if !c.authenticated && row.Flags&engine.NoAuth == 0 {
 		c.reject(failNoAuth.text())
+		return nil
+	}
+	if c.listening && row.Flags&engine.Subscribed == 0 && c.session.Proto() == resp.RESP2 {
+		c.reject(failSubscribed.text(row.Lower()))
 		return nil
 	}
 	c.taken++
@@ -315,8 +347,16 @@ const writePiece = 256 << 10
 // Write is where the session's replies go. It returns when the client's side has
 // taken them; if it takes nothing for the write timeout, the watch closes it.
 func (c *conn) Write(b []byte) (int, error) {
-	c.pulse.due.Add(uint64(len(b)))
 	c.widen(len(b))
+	if o := c.outbox.Load(); o != nil {
+		return o.Write(b)
+	}
+	c.pulse.due.Add(uint64(len(b)))
+	return c.send(b)
+}
+
+// send writes b piece by piece, so that others see the client take it.
+func (c *conn) send(b []byte) (int, error) {
 	written := 0
 	for {
 		piece := b[written:min(len(b), written+writePiece)]

@@ -35,6 +35,10 @@ const (
 	failShutdownSave
 	failShutdownOff
 	failTooManyClients
+	failSubscribed
+	failLongChannel
+	failSubscriptions
+	failSubcommandSyntax
 )
 
 var failures = [...]engine.ErrorRow{
@@ -61,6 +65,10 @@ var failures = [...]engine.ErrorRow{
 	failShutdownSave:     {Format: "ERR nothing is kept on disk: use SHUTDOWN or SHUTDOWN NOSAVE", When: "SHUTDOWN SAVE"},
 	failShutdownOff:      {Format: "ERR Errors trying to SHUTDOWN. Check logs.", When: "SHUTDOWN in a program that does not let clients end it"},
 	failTooManyClients:   {Format: "ERR max number of clients reached", When: "one connection more than the limit; it is closed"},
+	failSubscribed:       {Format: "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", When: "another command of a subscriber who speaks RESP2"},
+	failLongChannel:      {Format: "ERR name is longer than %d bytes", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE with a longer name than a channel or a pattern may have"},
+	failSubscriptions:    {Format: "ERR a connection may have %d subscriptions", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE beyond that; none of its names is subscribed to"},
+	failSubcommandSyntax: {Format: "ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", When: "PUBSUB CHANNELS or PUBSUB SHARDCHANNELS with more than a pattern"},
 }
 
 // text is the error as it is sent, with the words filled in.
@@ -98,6 +106,11 @@ func Limits() []engine.LimitRow {
 		{Name: "bytes of one word before AUTH", Default: "16 KiB", WhenHit: "protocol error; the connection is closed"},
 		{Name: "time without a byte from the client", Flag: "--idle-timeout", WhenHit: "the connection is closed, to within a second"},
 		{Name: "time in which a client takes none of its replies, or 256 KiB of many", Flag: "--write-timeout", WhenHit: "the connection is closed, to within a second; a TLS handshake has as long"},
+		{Name: "subscriptions of one connection", Flag: "--max-subscriptions", WhenHit: "the command is refused; none of its names is subscribed to"},
+		{Name: "bytes of a channel's name", Default: "4096", WhenHit: "SUBSCRIBE is refused; nobody can listen to a longer one"},
+		{Name: "bytes of a pattern subscribed to", Default: "1024", WhenHit: "PSUBSCRIBE is refused"},
+		{Name: "bytes that wait for one subscriber, its own replies included", Flag: "--subscriber-buffer", WhenHit: "the subscriber is cut off at the next message; nobody else waits"},
+		{Name: "a subscriber with more than a quarter of that waiting", Default: "60 s", WhenHit: "the subscriber is cut off"},
 		{Name: "read from a client after a protocol error", Default: "1 s and 1 MiB", WhenHit: "the connection is reset"},
 		{Name: "log lines about one kind of trouble with clients", Default: "1 in 10 s", WhenHit: "they are left out; the next line says how many"},
 	}

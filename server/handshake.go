@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"slices"
 
 	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/resp"
@@ -33,12 +34,12 @@ func handshakeCommands() []engine.Command {
 		Notes:    "There is one user, \"default\".",
 	}, {
 		Name: "RESET", Group: engine.Connection, Since: since, Summary: "Makes the connection as it was when it was new, logged out included.", Complexity: "O(1)",
-		Flags: always | engine.Fence, Scope: engine.Here, Run: of((*conn).reset), Reply: "RESET",
+		Flags: always | engine.Fence | engine.Subscribed, Scope: engine.Here, Run: of((*conn).reset), Reply: "RESET",
 		Examples: []engine.Example{{In: "RESET", Out: "RESET"}},
 	}, {
 		Name: "QUIT", Group: engine.Connection, Since: since, Summary: "Closes the connection after the replies to what came before.", Complexity: "O(1)",
 		Args:  []engine.Arg{{Name: "ignored", Type: engine.String, Optional: true, Multiple: true}},
-		Flags: always | engine.Fence, Scope: engine.Here, Run: of((*conn).quit), Reply: "OK",
+		Flags: always | engine.Fence | engine.Subscribed, Scope: engine.Here, Run: of((*conn).quit), Reply: "OK",
 		Examples: []engine.Example{{In: "QUIT", Out: "OK"}},
 	}, {
 		Name: "SELECT", Group: engine.Connection, Since: since, Summary: "Selects a database.", Complexity: "O(1)",
@@ -48,7 +49,7 @@ func handshakeCommands() []engine.Command {
 	}, {
 		Name: "PING", Group: engine.Connection, Since: since, Summary: "Answers PONG, or the message.", Complexity: "O(1)",
 		Args:  []engine.Arg{{Name: "message", Type: engine.String, Optional: true}},
-		Flags: engine.Fast, Scope: engine.Here, Run: ping, Reply: "PONG, or bulk string: the message",
+		Flags: engine.Fast | engine.Subscribed, Scope: engine.Here, Run: of((*conn).ping), Reply: "PONG, or bulk string: the message; to a subscriber who speaks RESP2 an array of pong and the message",
 		Examples: []engine.Example{{In: "PING", Out: "PONG"}, {In: "PING hello", Out: `"hello"`}},
 	}, {
 		Name: "ECHO", Group: engine.Connection, Since: since, Summary: "Answers the message.", Complexity: "O(1)",
@@ -63,15 +64,30 @@ func of(do func(*conn, *engine.Call)) func(*engine.Call) {
 	return func(c *engine.Call) { do(c.Session.Owner.(*conn), c) }
 }
 
-func ping(c *engine.Call) {
-	switch len(c.Args) {
-	case 1:
-		c.Out.SimpleString("PONG")
-	case 2:
-		c.Out.Bulk(c.Args[1])
+// ping is PING.
+func (c *conn) ping(call *engine.Call) {
+	switch {
+	case len(call.Args) > 2:
+		call.Fail(engine.WrongArity, call.Command.Lower())
+	case c.listening && c.session.Proto() == resp.RESP2:
+		call.Out.Array(2)
+		call.Out.BulkString("pong")
+		call.Out.Bulk(slices.Concat(call.Args[1:]...))
+	case len(call.Args) == 2:
+		call.Out.Bulk(call.Args[1])
 	default:
-		c.Fail(engine.WrongArity, c.Command.Lower())
+		call.Out.SimpleString("PONG")
 	}
+}
+
+// speak switches to RESP 2 or 3.
+func (c *conn) speak(call *engine.Call, proto int) {
+	c.catchUp(call)
+	c.session.SetProto(proto)
+	if o := c.outbox.Load(); o != nil {
+		o.speak(proto)
+	}
+	c.identify(func(i *identity) { i.proto = proto })
 }
 
 // selectDB is SELECT.
@@ -99,8 +115,9 @@ func (c *conn) quit(call *engine.Call) {
 func (c *conn) reset(call *engine.Call) {
 	c.setAuthenticated(c.server.secret == nil)
 	c.session.SetDB(0)
-	c.session.SetProto(resp.RESP2)
-	c.identify(func(i *identity) { i.db, i.proto, i.name = 0, resp.RESP2, "" })
+	c.unsubscribeAll()
+	c.speak(call, resp.RESP2)
+	c.identify(func(i *identity) { i.db, i.name = 0, "" })
 	call.Out.SimpleString("RESET")
 }
 
@@ -177,8 +194,7 @@ func (c *conn) hello(call *engine.Call) {
 		fail(call, failHelloNoAuth)
 		return
 	}
-	c.session.SetProto(proto)
-	c.identify(func(i *identity) { i.proto = proto })
+	c.speak(call, proto)
 	c.introduce(call.Out)
 }
 

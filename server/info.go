@@ -124,7 +124,7 @@ func (r *report) clients() {
 	r.line("maxclients", r.s.cfg.MaxClients)
 	r.line("blocked_clients", 0)
 	r.line("tracking_clients", 0)
-	r.line("pubsub_clients", 0)
+	r.line("pubsub_clients", r.subscribers)
 }
 
 func (r *report) memory() {
@@ -161,8 +161,9 @@ func (r *report) stats() {
 	r.line("evicted_clients", 0)
 	r.line("keyspace_hits", r.census.stats.Hits)
 	r.line("keyspace_misses", r.census.stats.Misses)
-	r.line("pubsub_channels", 0)
-	r.line("pubsub_patterns", 0)
+	r.line("pubsub_channels", r.hub.channels)
+	r.line("pubsub_patterns", r.hub.patterns)
+	r.line("pubsubshard_channels", r.hub.shardChannels)
 	r.line("total_error_replies", r.errorReplies())
 	r.line("limiter_allowed", allowed)
 	r.line("limiter_denied", denied)

@@ -40,6 +40,9 @@ var (
 	metricMemory      = metric("keyspace_bytes", "Memory of records, index and wheels.")
 	metricHeap        = metric("heap_bytes", "Memory of objects on the heap, the keyspace included.")
 	metricExpired     = metric("expired_keys_total", "Keys collected after their expiry.")
+	metricChannels    = metric("pubsub_channels", "Channels that somebody listens to, by kind.", "kind")
+	metricSubscribers = metric("pubsub_clients", "Connections with subscriptions.")
+	metricSent        = metric("pubsub_messages_total", "Messages handed to subscribers.")
 	metricInbox       = metric("inbox_batches", "Pipelines waiting at a shard.", "shard")
 )
 
@@ -48,7 +51,7 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		metricBuild, metricCommands, metricFailed, metricRejected, metricErrors, metricDecisions, metricHits,
 		metricConnections, metricAccepted, metricRefused, metricEnded, metricProtocol, metricPasswords, metricNetwork,
-		metricKeys, metricExpiring, metricMemory, metricHeap, metricExpired, metricInbox,
+		metricKeys, metricExpiring, metricMemory, metricHeap, metricExpired, metricInbox, metricChannels, metricSubscribers, metricSent,
 	} {
 		out <- d
 	}
@@ -80,6 +83,11 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	out.gauge(metricMemory, float64(now.memory))
 	out.gauge(metricHeap, float64(heapInUse()))
 	out.counter(metricExpired, uint64(now.expired))
+	out.gauge(metricChannels, float64(now.hub.channels), "channel")
+	out.gauge(metricChannels, float64(now.hub.patterns), "pattern")
+	out.gauge(metricChannels, float64(now.hub.shardChannels), "shard")
+	out.gauge(metricSubscribers, float64(now.subscribers))
+	out.counter(metricSent, now.hub.sent)
 	for i, waiting := range now.waiting {
 		out.gauge(metricInbox, float64(waiting), strconv.Itoa(i))
 	}

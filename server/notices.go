@@ -18,6 +18,7 @@ const (
 	noticeOutput
 	noticeSlow
 	noticePassword
+	noticeSubscriber
 	noticeKinds // how many there are
 )
 

@@ -18,7 +18,7 @@ const (
 // sessions of this package.
 func Commands() []engine.Command {
 	return slices.Concat(
-		handshakeCommands(), clientCommands(),
+		handshakeCommands(), clientCommands(), pubsubCommands(),
 		commandCommands(), infoCommands(), configCommands(), timeCommands(), shutdownCommands(),
 	)
 }

@@ -21,18 +21,20 @@ import (
 
 // Config says how a server meets its clients. A zero field means its default.
 type Config struct {
-	Addr         string        // where it listens, as CONFIG GET shows it; Serve is given the listener
-	Password     string        // what AUTH must say; empty: nothing needs to be said
-	TLS          *tls.Config   // nil: plain TCP
-	Wire         resp.Limits   // of what a client may send
-	MaxClients   int           // connections at once; default 10,000
-	IdleTimeout  time.Duration // a connection that sends nothing for so long is closed; 0: never
-	WriteTimeout time.Duration // a connection that takes none of its replies for so long is closed; default 30 s
-	Log          *slog.Logger  // nil: nothing is logged
-	Version      string        // limitstore's
-	Commit       string
-	Settings     []Setting // what CONFIG GET shows beside Redis' own names
-	Shutdown     func()    // what SHUTDOWN calls; it must return at once. nil: SHUTDOWN is refused
+	Addr             string        // where it listens, as CONFIG GET shows it; Serve is given the listener
+	Password         string        // what AUTH must say; empty: nothing needs to be said
+	TLS              *tls.Config   // nil: plain TCP
+	Wire             resp.Limits   // of what a client may send
+	MaxClients       int           // connections at once; default 10,000
+	IdleTimeout      time.Duration // a connection that sends nothing for so long is closed; 0: never
+	WriteTimeout     time.Duration // a connection that takes none of its replies for so long is closed; default 30 s
+	MaxSubscriptions int           // of one connection; default 65,536
+	SubscriberBuffer int           // bytes that may wait for one subscriber; default 32 MiB
+	Log              *slog.Logger  // nil: nothing is logged
+	Version          string        // limitstore's
+	Commit           string
+	Settings         []Setting // what CONFIG GET shows beside Redis' own names
+	Shutdown         func()    // what SHUTDOWN calls; it must return at once. nil: SHUTDOWN is refused
 }
 
 // Setting is one setting of the process, as CONFIG GET shows it.
@@ -42,6 +44,9 @@ type Setting struct{ Name, Value string }
 const (
 	DefaultMaxClients   = 10_000
 	DefaultWriteTimeout = 30 * time.Second
+
+	DefaultMaxSubscriptions = 65_536
+	DefaultSubscriberBuffer = 32 << 20
 )
 
 func (c Config) withDefaults() Config {
@@ -50,6 +55,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.WriteTimeout == 0 {
 		c.WriteTimeout = DefaultWriteTimeout
+	}
+	if c.MaxSubscriptions == 0 {
+		c.MaxSubscriptions = DefaultMaxSubscriptions
+	}
+	if c.SubscriberBuffer == 0 {
+		c.SubscriberBuffer = DefaultSubscriberBuffer
 	}
 	if c.Wire == (resp.Limits{}) {
 		c.Wire = resp.DefaultLimits()
@@ -71,6 +82,7 @@ type Server struct {
 	started limit.Instant
 	counts  *counts
 	notices notices
+	hub     hub
 
 	mu        sync.Mutex
 	listeners map[net.Listener]bool

@@ -9,6 +9,13 @@ import (
 // visit is the time between two visits of the watch to every connection.
 const visit = time.Second
 
+// A subscriber may be behind by a part of its buffer for so many visits. As in
+// Redis, that is a quarter and a minute.
+const (
+	softPart   = 4
+	softVisits = 60
+)
+
 // slimAfter is how many visits a connection may idle with large buffers.
 const slimAfter = 10
 
@@ -45,6 +52,7 @@ type sighting struct {
 	totals  totals
 	writing bool
 	idle    uint64 // visits since when nothing has moved
+	over    uint64 // visits since when too much waits for a subscriber
 }
 
 // keepWatch visits all connections once a second until Shutdown.
@@ -104,6 +112,12 @@ func (s *Server) visitAll(heap uint64) map[*conn]reason {
 // lookAt is why c must be cut: it has stood still for too long, with replies to
 // be taken or without anything to do.
 func (s *Server) lookAt(c *conn) reason {
+	l := c.listener()
+	if l.waiting <= s.cfg.SubscriberBuffer/softPart {
+		c.seen.over = 0
+	} else if c.seen.over++; c.seen.over > softVisits {
+		return bySlowSubscriber
+	}
 	now := c.pulse.read()
 	writing := c.pulse.due.Load() > now.out
 	if now != c.seen.totals || writing != c.seen.writing {
@@ -117,7 +131,7 @@ func (s *Server) lookAt(c *conn) reason {
 	switch {
 	case writing && c.seen.idle >= visitsIn(s.cfg.WriteTimeout):
 		return byWriteTimeout
-	case !writing && s.cfg.IdleTimeout > 0 && c.seen.idle >= visitsIn(s.cfg.IdleTimeout):
+	case !writing && !l.subscribed() && s.cfg.IdleTimeout > 0 && c.seen.idle >= visitsIn(s.cfg.IdleTimeout):
 		return byIdleTimeout
 	}
 	return open

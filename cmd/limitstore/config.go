@@ -46,6 +46,8 @@ type config struct {
 	pipeline        count
 	outputBuffer    size
 	inbox           count
+	subscriptions   count
+	subscriber      size
 
 	problems []string // values that could not be read, one line each
 }
@@ -124,6 +126,10 @@ func options() []option {
 			help: "most bytes of replies of one connection held at once; a connection that asks for more is closed"},
 		{name: "inbox", standard: strconv.Itoa(limits.Inbox), unit: "N", min: 1, max: 1 << 20, field: func(c *config) flag.Value { return &c.inbox },
 			help: "pipelines that wait at one shard; further connections wait before they are read again"},
+		{name: "max-subscriptions", standard: strconv.Itoa(server.DefaultMaxSubscriptions), unit: "N", min: 1, max: 1 << 24, field: func(c *config) flag.Value { return &c.subscriptions },
+			help: "channels and patterns that one connection may listen to"},
+		{name: "subscriber-buffer", standard: sized(server.DefaultSubscriberBuffer), unit: "BYTES", min: 64 << 10, max: 4 * gib, field: func(c *config) flag.Value { return &c.subscriber },
+			help: "most bytes that may wait for one subscriber, and a quarter of it for a minute; one that is further behind is cut off"},
 		{name: "config", unit: "FILE", field: func(c *config) flag.Value { return &c.file },
 			help: "file of settings: a name and its value on each line, without dashes"},
 		{name: "check-config", standard: "false", field: func(c *config) flag.Value { return &c.check },
@@ -321,6 +327,7 @@ func (c *config) server(addr net.Addr, secure *tls.Config, log *slog.Logger, shu
 	return server.Config{
 		Addr: addr.String(), Password: string(c.password), TLS: secure, Wire: c.wire(),
 		MaxClients: int(c.maxClients), IdleTimeout: time.Duration(c.idleTimeout), WriteTimeout: time.Duration(c.writeTimeout),
+		MaxSubscriptions: int(c.subscriptions), SubscriberBuffer: int(c.subscriber),
 		Log: log, Version: version, Commit: commit, Settings: c.settings(), Shutdown: shutdown,
 	}
 }

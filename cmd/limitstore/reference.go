@@ -23,6 +23,8 @@ func chapterTitle(g engine.Group) string {
 		return "Lists"
 	case engine.Generic:
 		return "Keys"
+	case engine.Messages:
+		return "Publish and subscribe"
 	}
 	words := strings.ReplaceAll(string(g), "-", " ")
 	return strings.ToUpper(words[:1]) + words[1:]

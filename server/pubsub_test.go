@@ -90,7 +90,7 @@ var plays = map[string][]string{
 	"two protocols":      {"0 HELLO 3", "0 SUBSCRIBE a", "1 SUBSCRIBE a", "2 PUBLISH a x", "0 PSUBSCRIBE a*", "1 PSUBSCRIBE a*", "2 PUBLISH a y"},
 	"twice the same":     {"0 SUBSCRIBE a a b a", "1 PUBLISH a x", "0 UNSUBSCRIBE a a", "0 UNSUBSCRIBE c", "1 PUBLISH a x"},
 	"unsubscribe alone":  {"0 UNSUBSCRIBE", "0 PUNSUBSCRIBE", "0 SUNSUBSCRIBE", "0 HELLO 3", "0 UNSUBSCRIBE", "0 UNSUBSCRIBE a b", "0 SUBSCRIBE a", "0 UNSUBSCRIBE"},
-	"channel and pattern": {"0 SUBSCRIBE news.tech", "0 PSUBSCRIBE news.* n?ws.[a-t]ech", "1 PUBLISH news.tech x", "1 PUBLISH news.art x", "0 PUNSUBSCRIBE news.*", "1 PUBLISH news.tech x",
+	"channel and pattern": {"0 SUBSCRIBE news.tech", "0 PSUBSCRIBE news.* *?[a-t]rt", "1 PUBLISH news.tech x", "1 PUBLISH old.art x", "0 PUNSUBSCRIBE news.*", "1 PUBLISH news.tech x",
 		"1 PUBSUB NUMPAT", "1 PUBSUB NUMSUB news.tech news.art", "1 PUBSUB CHANNELS", "1 PUBSUB CHANNELS n*", "1 PUBSUB CHANNELS x*"},
 	"refusals": {"0 SUBSCRIBE a", "0 GET x", "0 PUBLISH a x", "0 HELLO 3", "0 CLIENT ID", "0 SELECT 1", "0 NOSUCH", "0 GET", "0 PING", "0 PING x", "0 PING x y", "0 PUBSUB CHANNELS",
 		"0 UNSUBSCRIBE a", "0 PING", "0 GET x", "0 PSUBSCRIBE *", "0 GET x", "0 PUNSUBSCRIBE", "0 SSUBSCRIBE a", "0 GET x", "0 SUNSUBSCRIBE", "0 GET x"},
@@ -138,7 +138,7 @@ func TestRandomPlaysAreRedis(t *testing.T) {
 		"SSUBSCRIBE a", "SUNSUBSCRIBE a", "SUNSUBSCRIBE", "PUBLISH a x", "PUBLISH b y", "PUBLISH c z", "SPUBLISH a s", "HELLO 2", "HELLO 3", "RESET", "PING", "PING x", "GET nobody", "INCR n", "ECHO e", "NOSUCH",
 		"PUBSUB NUMSUB a b", "PUBSUB NUMPAT", "PUBSUB SHARDNUMSUB a", "PUBSUB CHANNELS a", "CLIENT GETNAME",
 	}
-	mask := regexp.MustCompile(`(unsubscribe\\r\\n)\$\d+\\r\\n\w`)
+	mask := regexp.MustCompile(`(unsubscribe\\r\\n)\$\d+\\r\\n[^\\]+`)
 	rapid.Check(t, func(rt *rapid.T) {
 		lines := []string{"0 FLUSHALL"}
 		for range rapid.IntRange(1, 12).Draw(rt, "lines") {

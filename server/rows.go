@@ -14,6 +14,10 @@ const (
 	since = "0.1.0"
 )
 
+// RedisVersion is the Redis whose protocol is spoken, for programs that ask the
+// binary.
+const RedisVersion = redisVersion
+
 // Commands are the rows of the connection and server chapters. They run only in
 // sessions of this package.
 func Commands() []engine.Command {

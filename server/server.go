@@ -144,7 +144,7 @@ func (s *Server) Serve(ln net.Listener) error {
 		switch {
 		case err == nil:
 			pause = 0
-			s.admit(nc)
+			s.admit(placed(nc))
 		case s.isStopping():
 			return nil
 		case !passing(err):

@@ -24,6 +24,9 @@ import (
 // config is all that can be set. Each field has one row in options.
 type config struct {
 	addr            text
+	unixSocket      text
+	unixMode        mode
+	keepAlive       span
 	shards          count
 	password        text
 	allowNoPassword yes
@@ -33,6 +36,8 @@ type config struct {
 	httpAddr        text
 	pprof           yes
 	logLevel        level
+	logFile         text
+	pidFile         text
 	file            text
 	check           yes
 	maxClients      count
@@ -49,6 +54,8 @@ type config struct {
 	subscriptions   count
 	subscriber      size
 
+	notes    []string // what the log warns of at the start
+	ready    []string // what the log says once clients are taken
 	problems []string // values that could not be read, one line each
 }
 
@@ -85,7 +92,13 @@ func options() []option {
 	wire, limits := resp.DefaultLimits(), engine.DefaultLimits()
 	return []option{
 		{name: "addr", standard: "127.0.0.1:7379", unit: "HOST:PORT", field: func(c *config) flag.Value { return &c.addr },
-			help: "where to listen for clients; port 0 takes a free one"},
+			help: "where to listen for clients; port 0 takes a free one; several with commas between them; one that begins with - may be missing on this machine"},
+		{name: "unix-socket", unit: "FILE", field: func(c *config) flag.Value { return &c.unixSocket },
+			help: "socket in the file system where to listen too; what is left of one is replaced"},
+		{name: "unix-socket-mode", standard: "0", unit: "MODE", field: func(c *config) flag.Value { return &c.unixMode },
+			help: "who may connect to it, in octal as for chmod; 0: as the umask says"},
+		{name: "keep-alive", standard: "5m", unit: "DURATION", max: day, field: func(c *config) flag.Value { return &c.keepAlive },
+			help: "silence after which TCP asks whether the client's machine is still there, three times in as long again; 0: never"},
 		{name: "shards", standard: "0", unit: "N", max: mostShards, field: func(c *config) flag.Value { return &c.shards },
 			help: "parts of the keyspace, each with its own goroutine; 0: one for each processor (GOMAXPROCS)"},
 		{name: "requirepass", unit: "PASSWORD", secret: true, field: func(c *config) flag.Value { return &c.password },
@@ -104,6 +117,10 @@ func options() []option {
 			help: "serve /debug/pprof/ there too: profiles show names of functions and command lines, and taking one costs time"},
 		{name: "log-level", standard: "info", unit: "LEVEL", field: func(c *config) flag.Value { return &c.logLevel },
 			help: "debug, info, warn or error"},
+		{name: "log-file", unit: "FILE", field: func(c *config) flag.Value { return &c.logFile },
+			help: "where to append the log; empty: standard error"},
+		{name: "pid-file", unit: "FILE", field: func(c *config) flag.Value { return &c.pidFile },
+			help: "file to write the process' number to; it is removed at the end"},
 		{name: "max-clients", standard: "10000", unit: "N", min: 1, max: 1_000_000, field: func(c *config) flag.Value { return &c.maxClients },
 			help: "connections at once; one more is told so and closed"},
 		{name: "idle-timeout", standard: "0", unit: "DURATION", max: 365 * day, field: func(c *config) flag.Value { return &c.idleTimeout },
@@ -263,14 +280,37 @@ func (o option) spell(n int64) string {
 	return v.String()
 }
 
+// address is one place to listen at.
+type address struct {
+	where    string // HOST:PORT
+	optional bool   // this machine need not have it
+}
+
+// addresses are the places that --addr names.
+func (c *config) addresses() (all []address) {
+	if c.addr == "" {
+		return nil
+	}
+	for _, where := range strings.Split(string(c.addr), ",") {
+		bare, optional := strings.CutPrefix(where, "-")
+		all = append(all, address{where: bare, optional: optional})
+	}
+	return all
+}
+
 func (c *config) checkAddresses() (wrong []string) {
-	host, err := splitAddress(string(c.addr))
-	switch {
-	case err != nil:
-		wrong = append(wrong, fmt.Sprintf("--addr %q: %v", string(c.addr), err))
-	case !isLoopback(host) && c.password == "" && !bool(c.allowNoPassword):
-		wrong = append(wrong, fmt.Sprintf("--addr %s: anybody who reaches this address could use the store: "+
-			"set a password with --requirepass, or say --allow-no-password", c.addr.String()))
+	if c.addr == "" && c.unixSocket == "" {
+		wrong = append(wrong, "--addr and --unix-socket are both empty: there is nowhere to listen")
+	}
+	for _, a := range c.addresses() {
+		host, err := splitAddress(a.where)
+		switch {
+		case err != nil:
+			wrong = append(wrong, fmt.Sprintf("--addr %q: %v", a.where, err))
+		case !isLoopback(host) && c.password == "" && !bool(c.allowNoPassword):
+			wrong = append(wrong, fmt.Sprintf("--addr %s: anybody who reaches this address could use the store: "+
+				"set a password with --requirepass, or say --allow-no-password", a.where))
+		}
 	}
 	if c.httpAddr == "" {
 		return wrong
@@ -322,10 +362,10 @@ func (c *config) wire() resp.Limits {
 	return l
 }
 
-// server is what the server at addr is made of.
-func (c *config) server(addr net.Addr, secure *tls.Config, log *slog.Logger, shutdown func()) server.Config {
+// server is what the server at addr, blanks between several, is made of.
+func (c *config) server(addr string, secure *tls.Config, log *slog.Logger, shutdown func()) server.Config {
 	return server.Config{
-		Addr: addr.String(), Password: string(c.password), TLS: secure, Wire: c.wire(),
+		Addr: addr, Password: string(c.password), TLS: secure, Wire: c.wire(),
 		MaxClients: int(c.maxClients), IdleTimeout: time.Duration(c.idleTimeout), WriteTimeout: time.Duration(c.writeTimeout),
 		MaxSubscriptions: int(c.subscriptions), SubscriberBuffer: int(c.subscriber),
 		Log: log, Version: version, Commit: commit, Settings: c.settings(), Shutdown: shutdown,

@@ -41,6 +41,7 @@ func pages() (map[string]string, error) {
 		"configuration.md": configurationPage(),
 		"errors.md":        errorsPage(),
 		"limits.md":        limitsPage(),
+		"refused.md":       refusedPage(),
 	}, nil
 }
 

@@ -27,5 +27,8 @@ func start() int {
 		signal.Stop(told)
 		cancel(fmt.Errorf("signal: %v", which))
 	}()
+	if asRedis(os.Args[0], os.Args[1:]) {
+		return runRedis(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	}
 	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -15,15 +16,18 @@ import (
 // TestMain lets the test binary stand in for limitstore itself, so that tests run
 // the real program in a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"limitstore": main})
+	testscript.Main(m, map[string]func(){"limitstore": main, redisName: main})
 }
 
 // TestScripts plays testdata/script. Beside testscript's own commands there are
 //
 //	serve [flag...]      start limitstore on a free port and wait until it takes clients;
 //	                     $ADDR is where, and $WEB where --http-addr serves
+//	redis [-in FILE] [WORD...]
+//	                     the same by the name redis-server, with FILE as standard input
 //	await TEXT           wait until the log of the server has TEXT
 //	signal TERM|INT      send the server a signal
+//	crash                end it without a signal it could hear
 //	ended CODE           wait until the server has ended with CODE, or "killed"; stderr is its log
 //	hold                 occupy a port; $TAKEN is its address
 //	ask [flag...] WORD... [; WORD...]
@@ -37,7 +41,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": onServe, "await": onAwait, "signal": onSignal, "ended": onEnded, "hold": onHold,
+			"serve": onServe, "redis": onRedis, "crash": onCrash, "await": onAwait, "signal": onSignal, "ended": onEnded, "hold": onHold,
 			"ask": onAsk, "stall": onStall, "get": onGet, "certificates": onCertificates,
 		},
 		Setup: func(e *testscript.Env) error {
@@ -47,8 +51,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// process is a limitstore in a process of its own, and what it writes to standard
-// error.
+// process is a limitstore in a process of its own, and what it writes.
 type process struct {
 	cmd     *exec.Cmd
 	lines   chan string
@@ -68,12 +71,18 @@ const overdue = 2 * time.Minute
 
 // startProcess starts limitstore in dir with the environment env.
 func startProcess(dir string, env []string, flags ...string) (*process, error) {
-	p := &process{cmd: exec.Command("limitstore", flags...), lines: make(chan string, 1024)}
-	p.cmd.Dir, p.cmd.Env = dir, env
+	return startAs("limitstore", dir, env, nil, flags...)
+}
+
+// startAs starts the program by a name, with in to read.
+func startAs(name, dir string, env []string, in io.Reader, words ...string) (*process, error) {
+	p := &process{cmd: exec.Command(name, words...), lines: make(chan string, 1024)}
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdin = dir, env, in
 	out, err := p.cmd.StderrPipe()
 	if err != nil {
 		return nil, err
 	}
+	p.cmd.Stdout = p.cmd.Stderr
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -86,6 +86,12 @@ func complain(stderr io.Writer, code int, lines ...string) int {
 // runServer is the program without a command: it reads the settings and serves.
 func runServer(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := parse(args)
+	return conclude(ctx, c, err, stdout, stderr, stderr)
+}
+
+// conclude checks the settings that were read, err aside, and serves. The log
+// goes to logs.
+func conclude(ctx context.Context, c *config, err error, stdout, stderr, logs io.Writer) int {
 	var unreadable *os.PathError
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -106,7 +112,7 @@ func runServer(ctx context.Context, args []string, stdout, stderr io.Writer) int
 		return done
 	}
 	if err == nil {
-		err = serve(ctx, c, secure, stderr)
+		err = serve(ctx, c, secure, logs)
 	}
 	if err != nil {
 		return complain(stderr, failed, err.Error())
@@ -114,20 +120,26 @@ func runServer(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	return done
 }
 
+// announcement is the line of the log that says that clients are taken.
+const announcement = "limitstore takes clients"
+
 // serve starts everything and stops it in reverse, when ctx is done or a client
 // says SHUTDOWN. What can fail comes first: a port that is taken is found before
 // there is anything to stop, and the world is told last.
-func serve(ctx context.Context, c *config, secure *tls.Config, stderr io.Writer) error {
+func serve(ctx context.Context, c *config, secure *tls.Config, out io.Writer) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.Level(c.logLevel)}))
-
-	ln, err := listen("addr", c.addr)
+	log, closeLog, err := c.openLog(out)
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
-	webListener, err := listen("http-addr", c.httpAddr)
+	defer closeLog()
+	all, err := c.listen(log)
+	if err != nil {
+		return err
+	}
+	defer closeAll(all)
+	webListener, err := listenAt("http-addr", c.httpAddr, c.keepAlive)
 	if err != nil {
 		return err
 	}
@@ -136,33 +148,80 @@ func serve(ctx context.Context, c *config, secure *tls.Config, stderr io.Writer)
 		return err
 	}
 	defer st.close()
+	dropPID, err := c.writePID()
+	if err != nil {
+		return err
+	}
+	defer dropPID()
 
-	s := server.New(st.engine, c.server(ln.Addr(), secure, log, func() { stop(errAsked) }))
+	s := server.New(st.engine, c.server(shown(all, " "), secure, log, func() { stop(errAsked) }))
 	w := newWeb(s.Register, bool(c.pprof), log)
+	facts := []any{"addr", shown(all, ","), "shards", c.shardCount(), "version", version}
 	if webListener != nil {
 		go w.serve(webListener)
 		defer w.stop()
-	}
-	facts := []any{"addr", ln.Addr().String(), "shards", c.shardCount(), "version", version}
-	if webListener != nil {
 		facts = append(facts, "http", webListener.Addr().String())
 	}
 	if files, ok := mostFiles(); ok && files < uint64(c.maxClients)+spareFiles {
 		log.Warn("fewer files can be open than clients may connect: raise ulimit -n or lower --max-clients", "files", files, "max_clients", int(c.maxClients))
 	}
 	w.ready.Store(true)
-	log.Info("limitstore takes clients", facts...)
-	return takeClients(ctx, s, ln, w, log)
+	for _, line := range c.notes {
+		log.Warn(line)
+	}
+	log.Info(announcement, facts...)
+	for _, line := range c.ready {
+		log.Info(line)
+	}
+	return takeClients(ctx, s, all, w, log)
 }
 
-// takeClients serves ln until ctx is done, then lets the connections finish.
-func takeClients(ctx context.Context, s *server.Server, ln net.Listener, w *web, log *slog.Logger) error {
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ln) }()
+// openLog makes the log: lines on out, or in the file of --log-file.
+func (c *config) openLog(out io.Writer) (*slog.Logger, func(), error) {
+	end := func() {}
+	if c.logFile != "" {
+		file, err := os.OpenFile(string(c.logFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--log-file %s: cannot write it: %w", &c.logFile, because(err))
+		}
+		out, end = file, func() { file.Close() }
+	}
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.Level(c.logLevel)})), end, nil
+}
 
+// writePID writes the file of --pid-file and returns what removes it.
+func (c *config) writePID() (remove func(), err error) {
+	if c.pidFile == "" {
+		return func() {}, nil
+	}
+	if err := os.WriteFile(string(c.pidFile), fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
+		return nil, fmt.Errorf("--pid-file %s: cannot write it: %w", &c.pidFile, because(err))
+	}
+	return func() { _ = os.Remove(string(c.pidFile)) }, nil // somebody may have removed it
+}
+
+// because is what the system says about a file, without the file's name.
+func because(err error) error {
+	var about *os.PathError
+	if errors.As(err, &about) {
+		return about.Err
+	}
+	return err
+}
+
+// takeClients serves the listeners until ctx is done or one of them fails, then
+// lets the connections finish.
+func takeClients(ctx context.Context, s *server.Server, all []net.Listener, w *web, log *slog.Logger) error {
+	served := make(chan error, len(all))
+	for _, ln := range all {
+		go func() { served <- s.Serve(ln) }()
+	}
+	waiting := len(all)
+	var failure error
 	select {
 	case err := <-served: // the connections do not end with it
-		served <- fmt.Errorf("the listener failed: %w", err)
+		waiting--
+		failure = fmt.Errorf("the listener failed: %w", err)
 	case <-ctx.Done():
 		log.Info("limitstore stops", "because", context.Cause(ctx))
 	}
@@ -172,7 +231,10 @@ func takeClients(ctx context.Context, s *server.Server, ln net.Listener, w *web,
 	if err := s.Shutdown(limited); err != nil {
 		log.Warn("connections were cut off", "after", drainTime, "err", err)
 	}
-	return <-served
+	for range waiting {
+		failure = errors.Join(failure, <-served)
+	}
+	return failure
 }
 
 // store is the keyspace with its clock.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,4 +49,29 @@ func TestRunLeavesNothing(t *testing.T) {
 		t.Errorf("the idle connection read %d bytes, %v; want the end", n, err)
 	}
 	goleak.VerifyNone(t, before)
+}
+
+// TestLogFile logs into a file, which is appended to, and nowhere else.
+func TestLogFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "own.log")
+	for _, line := range []string{"first", "second"} {
+		var elsewhere strings.Builder
+		c := &config{logFile: text(name)}
+		log, end, err := c.openLog(&elsewhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Info(line)
+		end()
+		if elsewhere.Len() > 0 {
+			t.Errorf("%q went elsewhere", elsewhere.String())
+		}
+	}
+	written, err := os.ReadFile(name)
+	if err != nil || strings.Count(string(written), "\n") != 2 || !strings.Contains(string(written), "msg=first") {
+		t.Errorf("%q, %v", written, err)
+	}
+	if _, _, err := (&config{logFile: text(filepath.Dir(name))}).openLog(io.Discard); err == nil {
+		t.Error("a folder was taken for a file")
+	}
 }

@@ -30,19 +30,43 @@ func of(ts *testscript.TestScript) *process { return ts.Value(processKey{}).(*ru
 
 func onServe(ts *testscript.TestScript, _ bool, flags []string) {
 	flags = append([]string{"--addr", "127.0.0.1:0"}, flags...)
-	var env []string
+	p, err := startProcess(ts.Getenv("WORK"), environment(ts), flags...)
+	ts.Check(err)
+	takesClients(ts, p)
+}
+
+// onRedis is redis [-in FILE] [WORD...].
+func onRedis(ts *testscript.TestScript, _ bool, words []string) {
+	var in io.Reader
+	if len(words) > 1 && words[0] == "-in" {
+		in, words = strings.NewReader(ts.ReadFile(words[1])), words[2:]
+	}
+	env := append(environment(ts), "LIMITSTORE_ADDR=127.0.0.1:0") // it counts until a directive says otherwise
+	p, err := startAs(redisName, ts.Getenv("WORK"), env, in, words...)
+	ts.Check(err)
+	takesClients(ts, p)
+}
+
+// environment is what the program sees of the script's.
+func environment(ts *testscript.TestScript) (env []string) {
 	for _, name := range []string{"PATH", "LIMITSTORE_REQUIREPASS", "LIMITSTORE_SHARDS", "LIMITSTORE_LOG_LEVEL"} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}
 	}
-	p, err := startProcess(ts.Getenv("WORK"), env, flags...)
-	ts.Check(err)
+	return env
+}
+
+// takesClients waits until p does.
+func takesClients(ts *testscript.TestScript, p *process) {
 	ts.Defer(p.kill)
 	ts.Value(processKey{}).(*running).process = p
 	addr, web, ok := p.addresses()
 	if !ok {
 		ts.Fatalf("limitstore ended with %s:\n%s", p.end(), p.log.String())
+	}
+	if network(addr) == "unix" {
+		addr = ts.MkAbs(addr)
 	}
 	ts.Setenv("ADDR", addr)
 	ts.Setenv("WEB", web)
@@ -58,6 +82,8 @@ func onSignal(ts *testscript.TestScript, _ bool, args []string) {
 	which := map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt}[args[0]]
 	ts.Check(of(ts).cmd.Process.Signal(which))
 }
+
+func onCrash(ts *testscript.TestScript, _ bool, _ []string) { of(ts).kill() }
 
 func onEnded(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts)
@@ -110,12 +136,12 @@ type closeWriter interface {
 // ask sends text, says that this is all, and returns what comes back.
 func ask(addr string, secure *tls.Config, text string) (string, error) {
 	var conn closeWriter
-	plain, err := net.Dial("tcp", addr)
+	plain, err := net.Dial(network(addr), addr)
 	if err != nil {
 		return "", err
 	}
 	defer plain.Close()
-	conn = plain.(*net.TCPConn)
+	conn = plain.(closeWriter)
 	if secure != nil {
 		conn = tls.Client(plain, secure)
 	}
@@ -131,6 +157,14 @@ func ask(addr string, secure *tls.Config, text string) (string, error) {
 		err = errors.New("closed without an answer")
 	}
 	return string(reply), err
+}
+
+// network is what to dial: a file's name is no HOST:PORT.
+func network(addr string) string {
+	if strings.Contains(addr, ":") {
+		return "tcp"
+	}
+	return "unix"
 }
 
 // onStall asks for more than the buffers between the two processes hold, and reads

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -127,6 +128,22 @@ func (v *level) Set(word string) error {
 
 // String is the level in lower case.
 func (v *level) String() string { return strings.ToLower(slog.Level(*v).String()) }
+
+// mode is the permissions of a file.
+type mode os.FileMode
+
+// Set reads an octal number as chmod does.
+func (v *mode) Set(word string) error {
+	n, err := strconv.ParseUint(word, 8, 32)
+	if err != nil || n > 0o777 {
+		return errors.New("want an octal number up to 777 as in 700")
+	}
+	*v = mode(n)
+	return nil
+}
+
+// String is the octal number.
+func (v *mode) String() string { return strconv.FormatUint(uint64(*v), 8) }
 
 // yes is a flag that is on or off.
 type yes bool

@@ -31,8 +31,9 @@ func asRedis(name string, args []string) bool {
 	if strings.HasPrefix(filepath.Base(name), redisName) {
 		return true
 	}
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && (strings.Contains(args[0], string(filepath.Separator)) || strings.HasSuffix(args[0], ".conf")) {
-		return true
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		// A file to read, or a command of ours whose flags are its own.
+		return strings.Contains(args[0], string(filepath.Separator)) || strings.HasSuffix(args[0], ".conf")
 	}
 	own := options()
 	return slices.ContainsFunc(args, func(word string) bool {

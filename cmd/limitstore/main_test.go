@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -14,12 +15,19 @@ import (
 )
 
 // TestMain lets the test binary stand in for limitstore itself, so that tests run
-// the real program in a process of its own.
+// the real program in a process of its own. What goes by redis-server's name from then
+// on is limitstore too, so the real one is looked up before.
 func TestMain(m *testing.M) {
+	if path, err := exec.LookPath(redisName); err == nil {
+		_ = os.Setenv(realRedis, path) // it fails for a name with '=' only
+	}
 	testscript.Main(m, map[string]func(){"limitstore": main, redisName: main})
 }
 
-// TestScripts plays testdata/script. Beside testscript's own commands there are
+// realRedis is the variable with the path of the real redis-server.
+const realRedis = "REAL_REDIS"
+
+// TestScripts plays testdata/script. $REAL_REDIS is the real redis-server. Beside testscript's own commands there are
 //
 //	serve [flag...]      start limitstore on a free port and wait until it takes clients;
 //	                     $ADDR is where, and $WEB where --http-addr serves
@@ -46,6 +54,7 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Values[processKey{}] = &running{}
+			e.Setenv(realRedis, os.Getenv(realRedis))
 			return nil
 		},
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/limitstore/limitstore/resp"
@@ -48,6 +49,28 @@ func FuzzInline(f *testing.F) {
 		}
 		if end != io.EOF || len(got) != min(len(want), 1) || len(got) == 1 && !slices.Equal(got[0], want) {
 			t.Errorf("%q, %v; want %q", got, end, want)
+		}
+	})
+}
+
+// FuzzReplies reads any stream at once and in pieces of step bytes: what was read and
+// how it ended is the same, and the replies are the stream from its beginning.
+func FuzzReplies(f *testing.F) {
+	for i, text := range wholeReplies {
+		f.Add([]byte(text+text), byte(i%5+1))
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, step byte) {
+		want, end := readReplies(bytes.NewReader(stream), 1<<16)
+		var parts pieces
+		for part := range slices.Chunk(stream, max(int(step), 1)) {
+			parts = append(parts, string(part))
+		}
+		got, again := readReplies(&parts, 1<<16)
+		if !slices.Equal(got, want) || end != again {
+			t.Errorf("at once %q, %v; in pieces %q, %v", want, end, got, again)
+		}
+		if !bytes.HasPrefix(stream, []byte(strings.Join(want, ""))) {
+			t.Errorf("%q is not the beginning of what was sent", want)
 		}
 	})
 }

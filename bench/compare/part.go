@@ -5,6 +5,7 @@ type contender struct {
 	name     string // as tables call it
 	server   string // key of servers
 	workload string // of bench/load
+	manyKeys bool   // as many as memory is measured with, not as others have
 }
 
 // The servers that can be started, by name.
@@ -13,17 +14,20 @@ const (
 	theirs = "redis"
 	single = "limitstore --shards 1"
 	double = "limitstore --shards 2"
+	second = "limitstore --shards 0" // the default, in a process of its own
 )
 
 // The contenders.
 var (
-	take      = contender{"limitstore TB.TAKE", ours, "uniform"}
-	count     = contender{"limitstore INCR", ours, "incr"}
-	incr      = contender{"Redis INCR", theirs, "incr"}
-	gcra      = contender{"Redis GCRA script", theirs, "gcra"}
-	script    = contender{"Redis token bucket script", theirs, "script"}
-	oneShard  = contender{"one shard", single, "uniform"}
-	twoShards = contender{"two shards", double, "uniform"}
+	take      = contender{name: "limitstore TB.TAKE", server: ours, workload: "uniform"}
+	count     = contender{name: "limitstore INCR", server: ours, workload: "incr"}
+	incr      = contender{name: "Redis INCR", server: theirs, workload: "incr"}
+	gcra      = contender{name: "Redis GCRA script", server: theirs, workload: "gcra"}
+	script    = contender{name: "Redis token bucket script", server: theirs, workload: "script"}
+	oneShard  = contender{name: "one shard", server: single, workload: "uniform"}
+	twoShards = contender{name: "two shards", server: double, workload: "uniform"}
+	fewKeys   = contender{name: "few keys", server: ours, workload: "uniform"}
+	manyKeys  = contender{name: "many keys", server: second, workload: "uniform", manyKeys: true}
 )
 
 // part is one of the comparisons.
@@ -33,6 +37,7 @@ type part struct {
 	about      string
 	pinned     bool // each server on one processor, the load on another
 	contenders []contender
+	fractions  []float64 // of what the slowest answers at most, offered to all
 	play       func(*session, part) error
 	table      func(Results, part) string
 }
@@ -59,12 +64,17 @@ func parts() []part {
 		{
 			name: "load", title: "Latency at the same load",
 			about:      "Open load at depth 1, nothing pinned: both get the same requests a second. Latency counts from when a request was due.",
-			contenders: []contender{incr, take}, play: playRates, table: rateTable,
+			contenders: []contender{incr, take}, fractions: []float64{0.1, 0.25, 0.5, 0.75, 0.9}, play: playRates, table: rateTable,
 		},
 		{
 			name: "shards", title: "Two shards against one",
 			about:      "Default flags but for --shards, nothing pinned. Closed load.",
 			contenders: []contender{oneShard, twoShards}, play: playDepths, table: shardTable,
+		},
+		{
+			name: "keys", title: "Many keys against few",
+			about:      "Open load at depth 1 and half of what is possible: what the garbage collector and the size of the tables do to latency.",
+			contenders: []contender{fewKeys, manyKeys}, fractions: []float64{0.5}, play: playRates, table: rateTable,
 		},
 		{
 			name: "workloads", title: "Other workloads",
@@ -74,7 +84,7 @@ func parts() []part {
 		{
 			name: "memory", title: "Bytes for each key",
 			about:      "Resident memory of the process divided by its keys of 20 bytes, each of them just made, at eight sizes.",
-			contenders: []contender{{take.name, ours, "new"}, incr, gcra, script}, play: playMemory, table: memoryTable,
+			contenders: []contender{{name: take.name, server: ours, workload: "new"}, incr, gcra, script}, play: playMemory, table: memoryTable,
 		},
 	}
 }

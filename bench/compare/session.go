@@ -61,6 +61,7 @@ type trial struct {
 	round     int
 	depth     int
 	rate      int // 0: closed
+	filled    bool
 	fresh     int // so many keys that were never there before, instead of a time; 0: no
 	first     int // the number of the first of them
 }
@@ -96,9 +97,16 @@ func (s *session) run(t trial) (load.Result, error) {
 
 // generate runs limitstore bench.
 func (s *session) generate(to *target, core string, t trial) (load.Result, error) {
+	keys := s.keys
+	if t.contender.manyKeys {
+		keys = s.memoryKeys
+	}
 	words := pinned(core, s.program, "bench", "--json", "--addr", to.addr, "--workload", t.contender.workload,
-		"--depth", strconv.Itoa(t.depth), "--conns", strconv.Itoa(s.conns), "--keys", strconv.Itoa(s.keys),
+		"--depth", strconv.Itoa(t.depth), "--conns", strconv.Itoa(s.conns), "--keys", strconv.Itoa(keys),
 		"--rate", strconv.Itoa(t.rate), "--pid", strconv.Itoa(to.pid), "--timeout", s.timeout.String())
+	if t.filled {
+		words = append(words, "--filled")
+	}
 	if t.fresh > 0 {
 		words = append(words, "--fresh", "--first-key", strconv.Itoa(t.first), "--requests", strconv.Itoa(t.fresh))
 	} else {
@@ -158,7 +166,7 @@ func playDepths(s *session, p part) error {
 func ourWorkloads() (all []contender) {
 	for _, w := range load.Workloads {
 		if !w.NeedsLua {
-			all = append(all, contender{w.Name, ours, w.Name})
+			all = append(all, contender{name: w.Name, server: ours, workload: w.Name})
 		}
 	}
 	return all
@@ -181,16 +189,12 @@ func playWorkloads(s *session, p part) error {
 	return nil
 }
 
-// fractions of what the slower contender answers at most: the loads at which
-// latencies are compared.
-var fractions = [...]float64{0.1, 0.25, 0.5, 0.75, 0.9}
-
 // playRates finds what each contender answers at most, and offers parts of the
 // least to all.
 func playRates(s *session, p part) error {
 	least := 0.0
 	for _, c := range p.contenders {
-		r, err := s.run(trial{part: p, contender: c, round: 0, depth: 1})
+		r, err := s.run(trial{part: p, contender: c, depth: 1})
 		if err != nil {
 			return err
 		}
@@ -199,9 +203,9 @@ func playRates(s *session, p part) error {
 		}
 	}
 	for round := 1; round <= s.rounds; round++ {
-		for _, fraction := range fractions {
+		for _, fraction := range p.fractions {
 			for _, c := range p.contenders {
-				if _, err := s.run(trial{part: p, contender: c, round: round, depth: 1, rate: max(1, int(least*fraction))}); err != nil {
+				if _, err := s.run(trial{part: p, contender: c, round: round, depth: 1, rate: max(1, int(least*fraction)), filled: true}); err != nil {
 					return err
 				}
 			}

@@ -106,7 +106,8 @@ func shardTable(r Results, p part) string {
 	return overDepths(r, p, cpu, "us", []quotient{{cpu, twoShards, oneShard}, {throughput, twoShards, oneShard}, {p99, twoShards, oneShard}})
 }
 
-// rateTable has a line for each load: what it was, and latencies with their ratios.
+// rateTable has a line for each load: what it was, and latencies with the ratios of
+// the second contender to the first.
 func rateTable(r Results, p part) string {
 	var offered []int
 	for _, run := range r.of(p.name, anyRun) {
@@ -134,23 +135,28 @@ func rateTable(r Results, p part) string {
 			}
 		}
 		for _, m := range []measure{p50, p99, p999} {
-			row = append(row, quotient{m, take, incr}.at(r, p, at).String())
+			row = append(row, quotient{m, p.contenders[1], p.contenders[0]}.at(r, p, at).String())
 		}
 		rows = append(rows, row)
 	}
 	return markdown(head, rows)
 }
 
-// workloadTable sets every workload of ours in relation to the first.
+// workloadTable sets every workload of ours in relation to the first, and the one
+// whose keys all end at once to the one whose keys stay.
 func workloadTable(r Results, p part) string {
 	var rows [][]string
-	for _, c := range p.contenders {
-		row := []string{c.name}
+	add := func(name string, a, b contender) {
+		row := []string{name}
 		for _, m := range []measure{cpu, throughput, p99, p999} {
-			row = append(row, quotient{m, c, p.contenders[0]}.at(r, p, anyRun).String())
+			row = append(row, quotient{m, a, b}.at(r, p, anyRun).String())
 		}
 		rows = append(rows, row)
 	}
+	for _, c := range p.contenders {
+		add(c.name, c, p.contenders[0])
+	}
+	add("storm to new", contender{name: "storm"}, contender{name: "new"})
 	return markdown([]string{"workload", "CPU ratio", "requests a second ratio", "p99 ratio", "p99.9 ratio"}, rows)
 }
 

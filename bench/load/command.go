@@ -44,6 +44,7 @@ func (s *Settings) AddFlags(set *flag.FlagSet) {
 	set.StringVar(&s.Depths, "depth", "1", "`N` how many requests a connection sends at a time; several with commas between them are played one after the other")
 	set.IntVar(&p.Conns, "conns", p.Conns, "`N` connections")
 	set.IntVar(&p.Keys, "keys", p.Keys, "`N` different keys")
+	set.BoolVar(&p.Filled, "filled", false, "the keys are there from a run before: do not send a request for each before this one")
 	set.BoolVar(&s.Fresh, "fresh", false, "choose keys that were never there before, whatever the workload says")
 	set.Uint64Var(&p.FirstKey, "first-key", 0, "`N` where the numbers of keys begin that were never there before")
 	set.IntVar(&p.Rate, "rate", 0, "`N` requests a second over all connections, each due at its time whatever the server does; 0: closed, each connection sends when it is answered")

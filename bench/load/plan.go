@@ -19,6 +19,7 @@ type Plan struct {
 	Conns    int
 	Depth    int    // requests a connection sends at a time
 	Keys     int    // different keys
+	Filled   bool   // the keys are there already, from a run before
 	FirstKey uint64 // where the numbers of keys that were never there before begin
 
 	Rate     int           // requests a second over all connections; 0: as fast as they are answered

@@ -70,7 +70,7 @@ func (p Plan) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if !p.Workload.Prefill {
+	if !p.Workload.Prefill || p.Filled {
 		return nil
 	}
 	var played []string
@@ -136,13 +136,15 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 
 	first, err1 := r.sample() // before anything can be answered
 	playing, over := context.WithCancel(r.ctx)
-	defer over()
 	played := make(chan error, 1)
 	go func() {
 		defer over()
 		played <- r.load(began)
 	}()
-	go r.tell(playing, began)
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	defer over()
+	telling.Go(func() { r.tell(playing, began) })
 	if r.Warmup > 0 {
 		r.clock.wait(playing, r.from)
 		first, err1 = r.sample()

@@ -83,6 +83,22 @@ func TestKeysOfWorkloads(t *testing.T) {
 	}
 }
 
+// TestKeysAreNotFilledInAgain says that the keys are there: only what is asked for
+// makes any.
+func TestKeysAreNotFilledInAgain(t *testing.T) {
+	addr := startStore(t, 2, "")
+	p := tiny(addr, load.Workloads[0])
+	p.Filled, p.Requests = true, 1
+	if _, err := load.Run(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	db := redis.NewClient(&redis.Options{Addr: addr})
+	defer db.Close()
+	if got, err := db.DBSize(t.Context()).Result(); got != 1 || err != nil {
+		t.Errorf("%d keys, %v; want the one that was asked for", got, err)
+	}
+}
+
 // TestScriptsAnswerAsTheLimiterDoes asks the scripts in redis-server and TB.TAKE
 // here the same: a bucket of ten in which nothing comes back while the test runs.
 // Waits may differ by what has passed: they are compared in whole hours.

@@ -96,7 +96,9 @@ func (b *batch) warm(ks *shard.Keyspace) int {
 func (c *Call) run() {
 	c.stats.Calls[c.Command.id]++
 	before := c.Out.Len()
-	c.Command.Run(c)
+	if !c.outOfRoom() {
+		c.Command.Run(c)
+	}
 	if written := c.Out.Bytes()[before:]; len(written) > 0 && written[0] == '-' {
 		c.stats.fail(c.Command.id, written)
 	}

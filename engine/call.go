@@ -29,6 +29,7 @@ type Call struct {
 	asker   *Command         // whose arguments they are, asked; nil when that is not known
 	asked   [][]byte
 	limiter limiter // of limiter commands; here so that it need not be allocated
+	tight   bool    // memory is full: a Sparing command must not make it grow
 }
 
 // Keyspace is the slice of the keyspace that owns key. The call must hold it.

@@ -31,7 +31,7 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	e := &Engine{table: cfg.Table, limits: cfg.Limits.withDefaults(), seed: cfg.Seed}
 	for i := range cfg.Shards {
-		e.shards = append(e.shards, shard.New(shard.Config{Index: i, Clock: cfg.Clock, Seed: cfg.Seed, Inbox: e.limits.Inbox}))
+		e.shards = append(e.shards, shard.New(shard.Config{Index: i, Clock: cfg.Clock, Seed: cfg.Seed, Inbox: e.limits.Inbox, Memory: int64(e.limits.Memory / cfg.Shards)}))
 		e.stats = append(e.stats, newStats(len(e.table.rows)))
 		e.all = append(e.all, i)
 	}

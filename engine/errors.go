@@ -82,6 +82,8 @@ const (
 	RankZero
 	NegativeCount
 	NegativeMaxLen
+	OutOfMemory
+	OutOfChunks
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -118,6 +120,9 @@ var Errors = [...]ErrorRow{
 	TooMuchDebt:       {"ERR a bucket cannot owe more than 1000000000000000000 tokens; nothing was charged", "TB.DEBIT would go beyond it"},
 	LimiterState:      {"ERR %s", "the clock stands outside the years 1777 to 2162, or a record is damaged"},
 	LimiterExpiry:     {"ERR limiter keys expire by themselves when they are full again; use DEL to reset", "the EXPIRE family or PERSIST on a limiter key"},
+
+	OutOfMemory: {"OOM command not allowed when used memory > 'maxmemory'.", "memory is full, the command may make it grow, and there is no limiter state left that may be given up for it"},
+	OutOfChunks: {"OOM the database has no room for as much in this shard: it takes 524287 values above 16 KiB, or 32 GiB of smaller ones", "a database is near the end of the numbers for its chunks of memory, with or without maxmemory"},
 
 	OffsetRange:         {"ERR offset is out of range", "SETRANGE before the beginning"},
 	UnsupportedOption:   {"ERR Unsupported option %s", "the EXPIRE family has no such option"},

@@ -20,7 +20,7 @@ const (
 
 // flags are those of a command with this verb.
 func (v verb) flags() Flags {
-	return [...]Flags{take: Write | DenyOOM | Fast, peek: ReadOnly | Fast, give: Write | Fast, debit: Write | DenyOOM | Fast}[v]
+	return [...]Flags{take: Write | DenyOOM | Sparing | Fast, peek: ReadOnly | Fast, give: Write | Fast, debit: Write | DenyOOM | Sparing | Fast}[v]
 }
 
 // family is a rate limiting algorithm as its commands see it. What its verbs
@@ -104,6 +104,9 @@ func (c *Call) judge(f *family, v verb) bool {
 	if v == take {
 		c.decided(c.limiter.decision.Allowed)
 	}
+	if v != peek {
+		c.noteDenial(f.next)
+	}
 	return true
 }
 
@@ -119,6 +122,10 @@ func (c *Call) find(kind shard.Kind, v verb) bool {
 		c.Fail(WrongType)
 		return false
 	}
+	if c.tight && !l.entry.Exists() {
+		c.Fail(OutOfMemory)
+		return false
+	}
 	return true
 }
 
@@ -127,6 +134,8 @@ func (c *Call) refuse(err error) {
 	switch err {
 	case limit.ErrClear:
 		c.Fail(TooSlowToClear)
+	case errNoRoom:
+		c.Fail(OutOfMemory)
 	case limit.ErrDebt:
 		c.Fail(TooMuchDebt)
 	default:

@@ -10,7 +10,12 @@ type Limits struct {
 	Reply    int // reply bytes after which a batch pauses until they are written
 	Output   int // most reply bytes of one connection held at once; beyond it the connection is closed
 	Inbox    int // batches waiting per shard; beyond it connections wait
+	Memory   int // bytes of all shards together, each having an equal part; 0: no limit
 }
+
+// LeastShardMemory is the least part of Limits.Memory a shard can do with, in
+// bytes: below it, a chunk for each size of record would be most of it.
+const LeastShardMemory = 2 << 20
 
 // DefaultLimits are the limits without flags.
 func DefaultLimits() Limits {
@@ -52,7 +57,11 @@ func LimitRows() []LimitRow {
 		{"limit of a sliding window log", "1 to 100000", "", "the command is refused, naming the range; its memory grows with the limit"},
 		{"time until a limiter is as if never seen", "100 years", "", "the command is refused; nothing is charged"},
 		{"length of a pattern", "", "--max-key", "the command is refused"},
-		{"memory of one database in one shard", "32 GiB, or 524287 values above 16 KiB", "", "the process ends: there is no maxmemory"},
+		{"memory of records, index and wheels", "", "--maxmemory", "0: none. Limiter states that deny nobody are given up, first what is closest to as if never seen; when there are none, commands that may make it grow are refused with OOM; each shard has an equal part"},
+		{"memory above --maxmemory", "what one command adds, and 64 KiB", "", "the next command that may make it grow gives up limiter state or is refused first; 64 KiB more for each size of record (of about 45) in each database in use as far as they come to more than half of a shard's part"},
+		{"limiter states given up for one command", "256", "", "the command is refused with OOM if that was not enough; the next goes on"},
+		{"limiter states looked at to find one to give up", "16 that may go, 1024 in all", "", "the best of them goes; if none may the command is refused with OOM, and the next looks on"},
+		{"memory of one database in one shard", "32 GiB, or 524287 values above 16 KiB", "", "commands that may make it grow are refused with OOM; 256 chunks are kept for the others"},
 		{"databases", "16", "", "SELECT of another is refused"},
 		{"commands of one connection queued before they run", "", "--pipeline", "they run, then the next ones are queued; nothing is refused"},
 		{"bytes of replies before they are written", "1 MiB", "", "the pipeline pauses until they are written"},

@@ -38,6 +38,9 @@ func (c *Call) log(v verb) (err error) {
 	case give:
 		edit, *d, err = l.Give(now, most, window, cost)
 	}
+	if err == nil && d.Allowed && c.tight && !c.limiter.db.Holds(&c.limiter.entry, edit) {
+		return errNoRoom
+	}
 	if err == nil && d.Allowed {
 		c.limiter.db.EditLog(&c.limiter.entry, edit)
 	}

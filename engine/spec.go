@@ -70,6 +70,7 @@ const (
 	NoAuth                       // allowed before AUTH
 	Fence                        // all that was queued before it finishes first
 	Subscribed                   // allowed to a subscriber who speaks RESP2
+	Sparing                      // with DenyOOM: it runs when memory is full too, and grows nothing then
 )
 
 // MovableKeys is what COMMAND INFO adds to the flags of a command with counted

@@ -70,8 +70,18 @@ func (t throttle) run(c *Call) {
 	case peek:
 		d.Allowed, d.RetryAfter = true, 0 // who asks for nothing gets it
 	}
+	if v != peek {
+		c.noteDenial(t.next)
+	}
 	reply := t.sequence(d)
 	c.Out.Ints(reply[:]...)
+}
+
+// next is the time until at least one token more than remaining.
+func (t throttle) next(c *Call) time.Duration {
+	b := c.limiter.db.Bucket(&c.limiter.entry)
+	next, _ := b.Next(c.Now(), c.N(throttleBurst)+t.extra, c.rate(throttleCount, throttlePeriod))
+	return next
 }
 
 // seconds rounds up, so that whoever waits that long has waited long enough.

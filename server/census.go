@@ -15,8 +15,8 @@ import (
 type census struct {
 	now         limit.Instant // of the latest shard
 	databases   [shard.Databases]population
-	memory      int64 // of records, index and wheels, in bytes
-	expired     int64
+	memory      shard.Usage   // of all shards
+	counts      shard.Stats   // of all shards
 	waiting     []int         // batches in each shard's inbox
 	stats       *engine.Stats // of commands, those of the server included
 	connections int
@@ -29,6 +29,7 @@ type census struct {
 // population is the keys of one database.
 type population struct {
 	keys, expires int
+	memory        shard.Usage
 	ttl           int64 // of some keys, summed up, in milliseconds
 	sampled       int64 // how many those are
 }
@@ -68,12 +69,13 @@ func (s *Server) census() *census {
 	s.engine.Each(func(i int, ks *shard.Keyspace, st *engine.Stats) {
 		c.stats.Add(st)
 		c.now = max(c.now, ks.Now())
-		c.memory += ks.Memory()
-		c.expired += ks.Stats().Expired
+		c.memory.Add(ks.Usage())
+		c.counts.Add(ks.Stats())
 		ks.Each(func(n int, db *shard.Database) {
 			p := &c.databases[n]
 			p.keys += db.Len()
 			p.expires += db.Expires()
+			p.memory.Add(db.Usage())
 			p.sample(db, ks.NowMillis())
 		})
 	})

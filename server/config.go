@@ -62,7 +62,7 @@ func (s *Server) settings() []Setting {
 		{"cluster-enabled", "no"},
 		{"databases", strconv.Itoa(shard.Databases)},
 		{"maxclients", strconv.Itoa(s.cfg.MaxClients)},
-		{"maxmemory", "0"},
+		{"maxmemory", strconv.Itoa(s.engine.Limits().Memory)},
 		{"maxmemory-policy", "noeviction"},
 		{"notify-keyspace-events", ""},
 		{"port", port},

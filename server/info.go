@@ -21,7 +21,7 @@ func infoCommands() []engine.Command {
 		Flags: engine.Loading | engine.Stale, Scope: engine.EachShard, Run: of((*conn).info),
 		Reply: "lines of name:value, in sections", Examples: []engine.Example{{In: "INFO cluster", Out: `"# Cluster\r\ncluster_enabled:0\r\n"`}},
 		Notes: "The fields are Redis' where Redis has them. What is not measured is left out: commandstats (shown with INFO all, or when named) has counts without times. " +
-			"redis_version is the Redis whose protocol is spoken, limitstore_version the program. used_memory is Go's heap, used_memory_dataset the keys in it; avg_ttl is an estimate.",
+			"redis_version is the Redis whose protocol is spoken, limitstore_version the program. used_memory is what keys take, counted exactly; used_memory_rss what the process has of the system, buffers of connections and what Go keeps included. limiter_evicted_debt is what the limiter states among evicted_keys owed. avg_ttl is an estimate.",
 	}}
 }
 
@@ -128,15 +128,19 @@ func (r *report) clients() {
 }
 
 func (r *report) memory() {
-	used, resident := heapInUse(), residentBytes()
-	peak := max(used, r.watch.peak)
-	r.bytes("used_memory", used)
+	m, resident := r.census.memoryNow(), residentBytes()
+	r.bytes("used_memory", uint64(m.used))
 	r.bytes("used_memory_rss", resident)
-	r.bytes("used_memory_peak", peak)
-	r.line("used_memory_dataset", r.census.memory)
-	r.bytes("maxmemory", 0)
+	r.bytes("used_memory_peak", uint64(m.peak))
+	r.line("used_memory_peak_perc", fmt.Sprintf("%.2f%%", m.share(m.used, m.peak)))
+	r.line("used_memory_overhead", m.overhead())
+	r.line("used_memory_dataset", m.dataset)
+	r.line("used_memory_dataset_perc", fmt.Sprintf("%.2f%%", m.share(m.dataset, m.used)))
+	r.line("allocator_allocated", heapInUse())
+	r.bytes("maxmemory", uint64(r.s.engine.Limits().Memory))
 	r.line("maxmemory_policy", "noeviction")
-	r.line("mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(resident)/float64(used)))
+	r.line("mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(resident)/float64(m.used)))
+	r.line("mem_fragmentation_bytes", int64(resident)-m.used)
 	r.line("mem_allocator", runtime.Version())
 }
 
@@ -156,8 +160,8 @@ func (r *report) stats() {
 	r.line("instantaneous_input_kbps", fmt.Sprintf("%.2f", float64(r.watch.rate.in)/1024))
 	r.line("instantaneous_output_kbps", fmt.Sprintf("%.2f", float64(r.watch.rate.out)/1024))
 	r.line("rejected_connections", r.s.counts.refused.Load())
-	r.line("expired_keys", r.expired)
-	r.line("evicted_keys", 0)
+	r.line("expired_keys", r.counts.Expired)
+	r.line("evicted_keys", r.counts.Evicted)
 	r.line("evicted_clients", 0)
 	r.line("keyspace_hits", r.census.stats.Hits)
 	r.line("keyspace_misses", r.census.stats.Misses)
@@ -167,6 +171,7 @@ func (r *report) stats() {
 	r.line("total_error_replies", r.errorReplies())
 	r.line("limiter_allowed", allowed)
 	r.line("limiter_denied", denied)
+	r.line("limiter_evicted_debt", r.counts.EvictedDebt)
 }
 
 func (r *report) replication() {

@@ -39,6 +39,9 @@ var (
 	metricExpiring    = metric("keys_expiring", "Keys held that have an expiry.", "db")
 	metricMemory      = metric("keyspace_bytes", "Memory of records, index and wheels.")
 	metricHeap        = metric("heap_bytes", "Memory of objects on the heap, the keyspace included.")
+	metricMaxMemory   = metric("maxmemory_bytes", "Memory that keyspace_bytes may come to; 0: no limit.")
+	metricEvicted     = metric("evicted_keys_total", "Limiter states given up because memory was full.")
+	metricDebt        = metric("evicted_debt_total", "Tokens and hits that the states given up owed: so many more may have been admitted.")
 	metricExpired     = metric("expired_keys_total", "Keys collected after their expiry.")
 	metricChannels    = metric("pubsub_channels", "Channels that somebody listens to, by kind.", "kind")
 	metricSubscribers = metric("pubsub_clients", "Connections with subscriptions.")
@@ -51,7 +54,7 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		metricBuild, metricCommands, metricFailed, metricRejected, metricErrors, metricDecisions, metricHits,
 		metricConnections, metricAccepted, metricRefused, metricEnded, metricProtocol, metricPasswords, metricNetwork,
-		metricKeys, metricExpiring, metricMemory, metricHeap, metricExpired, metricInbox, metricChannels, metricSubscribers, metricSent,
+		metricKeys, metricExpiring, metricMemory, metricMaxMemory, metricHeap, metricExpired, metricEvicted, metricDebt, metricInbox, metricChannels, metricSubscribers, metricSent,
 	} {
 		out <- d
 	}
@@ -80,9 +83,12 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 			out.gauge(metricExpiring, float64(p.expires), strconv.Itoa(n))
 		}
 	}
-	out.gauge(metricMemory, float64(now.memory))
+	out.gauge(metricMemory, float64(now.memory.Total()))
+	out.gauge(metricMaxMemory, float64(s.engine.Limits().Memory))
 	out.gauge(metricHeap, float64(heapInUse()))
-	out.counter(metricExpired, uint64(now.expired))
+	out.counter(metricExpired, uint64(now.counts.Expired))
+	out.counter(metricEvicted, uint64(now.counts.Evicted))
+	out.counter(metricDebt, uint64(now.counts.EvictedDebt))
 	out.gauge(metricChannels, float64(now.hub.channels), "channel")
 	out.gauge(metricChannels, float64(now.hub.patterns), "pattern")
 	out.gauge(metricChannels, float64(now.hub.shardChannels), "shard")

@@ -172,7 +172,7 @@ func TestInfoHasRedisFields(t *testing.T) {
 }
 
 // ownFields are the fields of INFO that Redis 7.0 does not have.
-var ownFields = []string{"limitstore_version", "limitstore_commit", "go_version", "shards", "limiter_allowed", "limiter_denied", "pubsub_clients"}
+var ownFields = []string{"limitstore_version", "limitstore_commit", "go_version", "shards", "limiter_allowed", "limiter_denied", "limiter_evicted_debt", "pubsub_clients"}
 
 func titles(t *testing.T, raw string) (found []string) {
 	for line := range strings.SplitSeq(parsed(t, raw).(string), "\r\n") {

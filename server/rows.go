@@ -23,6 +23,6 @@ const RedisVersion = redisVersion
 func Commands() []engine.Command {
 	return slices.Concat(
 		handshakeCommands(), clientCommands(), pubsubCommands(),
-		commandCommands(), infoCommands(), configCommands(), timeCommands(), shutdownCommands(),
+		commandCommands(), infoCommands(), configCommands(), memoryCommands(), timeCommands(), shutdownCommands(),
 	)
 }

@@ -26,7 +26,7 @@ type watch struct {
 	gone   totals // of connections that have ended
 	before totals // at the last visit
 	rate   totals // between the last two visits
-	peak   uint64 // most heap in use seen, in bytes
+	peak   int64  // most memory of keys seen, in bytes
 }
 
 // totals are the pulses of connections summed up.
@@ -77,8 +77,7 @@ func (s *Server) keepWatch() {
 // look is one visit to every connection. Those that have stood still for too long
 // are cut off.
 func (s *Server) look() {
-	heap := heapInUse()
-	for c, why := range s.visitAll(heap) {
+	for c, why := range s.visitAll(s.usedMemory()) {
 		if why == byWriteTimeout {
 			c.notice(noticeSlow, "connection closed: it does not read its replies", "after", s.cfg.WriteTimeout)
 		}
@@ -87,11 +86,11 @@ func (s *Server) look() {
 }
 
 // visitAll brings the watch up to date and returns the connections to be cut.
-func (s *Server) visitAll(heap uint64) map[*conn]reason {
+func (s *Server) visitAll(used int64) map[*conn]reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watch.visits++
-	s.watch.peak = max(s.watch.peak, heap)
+	s.watch.peak = max(s.watch.peak, used)
 	s.notices.turn(s.watch.visits)
 	var stuck map[*conn]reason
 	sum := s.watch.gone

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/limitstore/limitstore/limit"
@@ -109,18 +110,26 @@ type arena struct {
 	// spare is one emptied chunk kept back, so that a record that comes and goes at
 	// the edge of a chunk does not make the runtime allocate each time.
 	spare unsafe.Pointer
-	held  int64 // bytes of all chunks
+	held  int64   // bytes of all chunks
+	live  int64   // bytes of the cells in use
+	stock []stock // by class
+	sizes int     // classes that have chunks
+	most  int     // chunks there may be, counting the one that is never used
 }
 
 func newArena() arena {
 	// Chunk 0 is never used: reference 0 means no record.
-	return arena{base: make([]unsafe.Pointer, 1), chunks: make([]chunk, 1), room: make([]uint32, len(classSizes))}
+	return arena{
+		base: make([]unsafe.Pointer, 1), chunks: make([]chunk, 1), most: maxChunks,
+		room: make([]uint32, len(classSizes)), stock: make([]stock, len(classSizes)),
+	}
 }
 
 // bytes is the memory of the arena: chunks and tables.
 func (a *arena) bytes() int64 {
 	return a.held + int64(cap(a.base))*int64(unsafe.Sizeof(a.base[0])) +
-		int64(cap(a.chunks))*int64(unsafe.Sizeof(a.chunks[0])) + 4*int64(cap(a.room)+cap(a.vacant))
+		int64(cap(a.chunks))*int64(unsafe.Sizeof(a.chunks[0])) + 4*int64(cap(a.room)+cap(a.vacant)) +
+		int64(cap(a.stock))*int64(unsafe.Sizeof(a.stock[0]))
 }
 
 // cell is the record at ref, which must be live.
@@ -158,6 +167,8 @@ func (a *arena) alloc(size int) uint32 {
 		c.made++
 	}
 	c.live++
+	a.stock[class].free--
+	a.live += int64(c.size)
 	if c.full() {
 		a.unlist(id)
 	}
@@ -168,10 +179,12 @@ func (a *arena) alloc(size int) uint32 {
 func (a *arena) release(ref uint32) {
 	id := ref >> offsetLen
 	c := &a.chunks[id]
+	a.live -= int64(c.size)
 	if c.class == ownClass {
 		a.drop(id)
 		return
 	}
+	a.stock[c.class].free++
 	if c.full() {
 		a.list(id)
 	}
@@ -194,6 +207,11 @@ func (a *arena) link(ref uint32) *uint16 {
 func (a *arena) open(class uint8) uint32 {
 	size := classSizes[class]
 	id := a.number(chunk{size: size, cells: uint16(chunkSize / size), class: class})
+	if a.stock[class].chunks == 0 {
+		a.sizes++
+	}
+	a.stock[class].chunks++
+	a.stock[class].free += int(a.chunks[id].cells)
 	if a.spare != nil {
 		a.base[id], a.spare = a.spare, nil
 	} else {
@@ -210,11 +228,12 @@ func (a *arena) allocOwn(size int) uint32 {
 	id := a.number(chunk{size: uint32(size), cells: 1, made: 1, live: 1, class: ownClass})
 	a.base[id] = memory(size)
 	a.held += int64(size)
+	a.live += int64(size)
 	return id << offsetLen
 }
 
-// number finds a number for a new chunk. It panics when all are taken, as does
-// the runtime when there is no memory.
+// number finds a number for a new chunk. It panics when all are taken: MakeRoom
+// refuses commands before.
 func (a *arena) number(c chunk) uint32 {
 	if n := len(a.vacant); n > 0 {
 		id := a.vacant[n-1]
@@ -222,8 +241,8 @@ func (a *arena) number(c chunk) uint32 {
 		a.chunks[id] = c
 		return id
 	}
-	if len(a.chunks) == maxChunks {
-		panic("shard: a database outgrew the 524287 chunks that references can reach: 32 GiB of small records, fewer bytes of large ones")
+	if len(a.chunks) >= a.most {
+		panic(fmt.Sprintf("shard: a database outgrew its %d chunks although MakeRoom was to refuse what could", a.most-1))
 	}
 	a.base, a.chunks = append(a.base, nil), append(a.chunks, c)
 	return uint32(len(a.chunks) - 1)
@@ -231,6 +250,12 @@ func (a *arena) number(c chunk) uint32 {
 
 // drop lets the memory of an empty chunk go.
 func (a *arena) drop(id uint32) {
+	if c := &a.chunks[id]; c.class != ownClass {
+		if a.stock[c.class].chunks--; a.stock[c.class].chunks == 0 {
+			a.sizes--
+		}
+		a.stock[c.class].free -= int(c.cells)
+	}
 	if a.chunks[id].class != ownClass && a.spare == nil {
 		a.spare = a.base[id]
 	} else {

@@ -3,6 +3,7 @@ package shard
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // Check verifies that index, arena, side store and wheel agree with each other and each
@@ -33,10 +34,10 @@ func (d *Database) Check() error {
 	if len(seen) != t.count {
 		return fmt.Errorf("index holds %d records, count says %d", len(seen), t.count)
 	}
-	if t.wheel.Len() != timed {
-		return fmt.Errorf("wheel holds %d records, %d have an expiry", t.wheel.Len(), timed)
+	if t.timed() != timed {
+		return fmt.Errorf("wheels hold %d records, %d have an expiry", t.timed(), timed)
 	}
-	if err := t.wheel.Check(); err != nil {
+	if err := t.checkWheels(); err != nil {
 		return err
 	}
 	if err := t.index.check(); err != nil {
@@ -71,8 +72,8 @@ func (d *Database) checkRecord(s slot) error {
 	if need := cellSize(c.kind(), len(key), c.valueLen()); need > t.arena.size(s.ref) {
 		return fmt.Errorf("record %q needs %d bytes, its cell has %d", key, need, t.arena.size(s.ref))
 	}
-	if t.wheel.Scheduled(s.ref) != (c.when != 0) {
-		return fmt.Errorf("record %q expires at %d, in the wheel: %t", key, c.when, t.wheel.Scheduled(s.ref))
+	if filed := t.of(c).Scheduled(s.ref); filed != (c.when != 0) {
+		return fmt.Errorf("record %q expires at %d, in a wheel: %t", key, c.when, filed)
 	}
 	return nil
 }
@@ -131,7 +132,8 @@ func (ix *index) checkSegment(seg *segment, at, width int) error {
 
 // check verifies the arena; inChunk is the number of records in each chunk.
 func (a *arena) check(inChunk map[uint32]int) error {
-	held, listed := int64(0), 0
+	held, live, listed := int64(0), int64(0), 0
+	stocks := make([]stock, len(classSizes))
 	if a.spare != nil {
 		held += chunkSize
 	}
@@ -143,12 +145,23 @@ func (a *arena) check(inChunk map[uint32]int) error {
 			return fmt.Errorf("chunk %d: %w", id, err)
 		}
 		held += a.footprint(id)
+		live += int64(a.chunks[id].size) * int64(a.chunks[id].live)
+		if c := &a.chunks[id]; c.class != ownClass {
+			stocks[c.class].chunks++
+			stocks[c.class].free += int(c.cells - c.live)
+		}
 		if c := &a.chunks[id]; c.class != ownClass && !c.full() {
 			listed++
 		}
 	}
-	if held != a.held {
-		return fmt.Errorf("chunks of %d bytes, the arena says %d", held, a.held)
+	sizes := 0
+	for _, s := range stocks {
+		if s.chunks > 0 {
+			sizes++
+		}
+	}
+	if sizes != a.sizes || held != a.held || live != a.live || !slices.Equal(stocks, a.stock) {
+		return fmt.Errorf("chunks of %d bytes, %d in use, by class %v; the arena says %d, %d, %v", held, live, stocks, a.held, a.live, a.stock)
 	}
 	for class, head := range a.room {
 		for id, before := head, uint32(0); id != 0; before, id = id, a.chunks[id].next {

@@ -81,3 +81,14 @@ func (d *Database) editTail(e *Entry, n int, edit limit.LogEdit, when int64) {
 		d.change(e, when, logHeader+hitSize*edit.Keep, hitSize*(n-edit.Keep), add)
 	}
 }
+
+// Holds reports that an edit of the log of e takes no more memory than the log
+// does: it fits where the log is.
+func (d *Database) Holds(e *Entry, edit limit.LogEdit) bool {
+	d.refresh(e)
+	n := logHeader + hitSize*edit.Keep
+	if edit.HasAdd {
+		n += hitSize
+	}
+	return e.Kind() == KindLog && cellSize(KindLog, len(e.key), n) <= d.tables.arena.size(e.ref)
+}

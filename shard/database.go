@@ -10,12 +10,15 @@ type Database struct {
 	number  int
 	tables  *tables
 	version uint32       // counts records that came, went or moved
-	collect func(uint32) // bound once: the wheel is pulled without allocating
+	collect func(uint32) // bound once, as the next two: the wheels are pulled without allocating
+	settled func(uint32)
+	weigh   func(uint32, bool) bool
 }
 
 func newDatabase(ks *Keyspace, number int) *Database {
-	d := &Database{ks: ks, number: number, tables: newTables(ks.millis, &ks.seed)}
-	d.collect = d.expired
+	d := &Database{ks: ks, number: number}
+	d.tables = d.newTables()
+	d.collect, d.settled, d.weigh = d.expired, d.mayGo, d.consider
 	return d
 }
 
@@ -173,7 +176,7 @@ func (d *Database) Flush() {
 func (d *Database) Len() int { return d.tables.count }
 
 // Expires is the number of records held that have an expiry.
-func (d *Database) Expires() int { return d.tables.wheel.Len() }
+func (d *Database) Expires() int { return d.tables.timed() }
 
 // The changes below the primitives write inverses and no effects: replaying
 // effects and collecting garbage use them too. They do not ask the time.
@@ -220,6 +223,6 @@ func (d *Database) flush() {
 	if d.ks.undo != nil {
 		d.ks.undo.flush(d)
 	}
-	d.tables = newTables(d.ks.millis, &d.ks.seed)
+	d.tables = d.newTables()
 	d.version++
 }

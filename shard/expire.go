@@ -2,6 +2,7 @@ package shard
 
 // The wheels are garbage collection: they free the memory of records that have
 // expired, some at a time, and no answer depends on whether they have.
+// Limiter states that have stopped denying are filed again on the way (evict.go).
 
 // Collect frees records that have expired by now, at most Config.Expirations of
 // them. done is their number; more says that some are left. The shard calls it
@@ -21,12 +22,24 @@ func (ks *Keyspace) Collect() (done int, more bool) {
 		if at >= len(ks.made) {
 			at -= len(ks.made)
 		}
-		d := ks.made[at]
-		n, rest := d.tables.wheel.Advance(ks.millis, ks.expirations-done, d.collect)
+		n, rest := ks.made[at].pull(ks.expirations - done)
 		done += n
 		more = more || rest
 	}
 	return done, more
+}
+
+// pull frees at most budget expired records of the database.
+func (d *Database) pull(budget int) (done int, more bool) {
+	t, now := d.tables, d.ks.millis
+	_, more = t.denying.Advance(now, d.ks.expirations, d.settled)
+	first, second := t.keys, t.limits
+	if d.ks.flip = !d.ks.flip; d.ks.flip { // so that neither waits for ever behind the other
+		first, second = second, first
+	}
+	done, rest := first.Advance(now, budget, d.collect)
+	n, left := second.Advance(now, budget-done, d.collect)
+	return done + n, more || rest || left
 }
 
 // expired frees the record at ref. It has left the wheel already.
@@ -48,8 +61,10 @@ func (ks *Keyspace) nextExpiry() (when int64, ok bool) {
 		return 0, false
 	}
 	for _, d := range ks.made {
-		if tick, some := d.tables.wheel.Next(); some && (!ok || tick < when) {
-			when, ok = tick, true
+		for _, w := range d.tables.all() {
+			if tick, some := w.Next(); some && (!ok || tick < when) {
+				when, ok = tick, true
+			}
 		}
 	}
 	return when, ok

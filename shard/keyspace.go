@@ -22,23 +22,32 @@ type Keyspace struct {
 
 	expirations int  // the most the wheels collect between two drains
 	keep        bool // garbage is not collected
-	turn        int  // which of made has its wheel pulled first
+	turn        int  // which of made has its wheels pulled first
+	flip        bool // which wheel of a database is pulled first
 	stats       Stats
 	warmed      uint32 // means nothing: it makes the loads of Warm be needed
 	draft       draft
+
+	budget int64 // bytes that Memory may come to; 0 any
+	chunks int   // of each database; 0 is what references can reach
+	search search
 }
 
 // Stats counts what happened to a keyspace since it was made.
 type Stats struct {
 	Expired int64 // records collected after their expiry, or found expired and replaced
+	Evicted int64 // limiter states given up because memory was full
+	// EvictedDebt is what the evicted states owed when they were given up, summed up: in
+	// tokens, or in hits. So many more may have been admitted than without.
+	EvictedDebt int64
 }
 
 // NewKeyspace makes a keyspace without a shard around it: for replaying effects
-// and for tests. The caller is its only user. Of cfg it takes Clock, Seed and
-// Expirations.
+// and for tests. The caller is its only user. Of cfg it takes Clock, Seed,
+// Expirations and Memory.
 func NewKeyspace(cfg Config) *Keyspace {
 	cfg = cfg.withDefaults()
-	ks := &Keyspace{clock: cfg.Clock, seed: cfg.Seed, expirations: cfg.Expirations}
+	ks := &Keyspace{clock: cfg.Clock, seed: cfg.Seed, expirations: cfg.Expirations, budget: cfg.Memory}
 	ks.now = cfg.Clock.Now()
 	ks.millis = floorMillis(ks.now)
 	return ks
@@ -94,16 +103,6 @@ func (ks *Keyspace) Record(effects *Effects) { ks.effects = effects }
 
 // Arm makes every change write its inverse to u; nil stops that.
 func (ks *Keyspace) Arm(u *Undo) { ks.undo = u }
-
-// Memory is the number of bytes that records, collections, index and wheels take. What an
-// Undo holds is not in it.
-func (ks *Keyspace) Memory() int64 {
-	sum := int64(0)
-	for _, d := range ks.made {
-		sum += d.tables.bytes()
-	}
-	return sum
-}
 
 // Stats are the counters so far.
 func (ks *Keyspace) Stats() Stats { return ks.stats }

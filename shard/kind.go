@@ -41,6 +41,10 @@ var kindSizes = [kinds]int{
 // size is the size of what a record of the kind holds, or variable.
 func (k Kind) size() int { return kindSizes[k] }
 
+// limiter reports that the kind is a limiter's state: what may be given up when
+// memory is full.
+func (k Kind) limiter() bool { return k >= KindBucket && k <= KindLog }
+
 // holds reports whether value can be a value of the kind. Of a collection it
 // sees no more than the length.
 func (k Kind) holds(value []byte) bool {

@@ -252,7 +252,7 @@ func (m *machine) Undo(t *rapid.T) {
 // it all back.
 func (m *machine) Stretch(t *rapid.T) {
 	m.Save(t)
-	steps := []func(*rapid.T){m.Put, m.Put, m.Delete, m.SetExpiry, m.Splice, m.Roster, m.Roster, m.Rename, m.Flush, m.Wait, m.Collect, m.Collect}
+	steps := []func(*rapid.T){m.Put, m.Put, m.Delete, m.SetExpiry, m.Splice, m.Roster, m.Roster, m.Rename, m.Flush, m.Wait, m.Collect, m.Collect, m.Evict}
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
 		rapid.SampledFrom(steps).Draw(t, "step")(t)
 	}
@@ -316,7 +316,7 @@ func TestMachine(t *testing.T) {
 		m := newMachine(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"": m.Check, "put": m.Put, "put again": m.Put, "delete": m.Delete, "expiry": m.SetExpiry,
-			"splice": m.Splice, "roster": m.Roster, "roster again": m.Roster, "rename": m.Rename, "flush": m.Flush, "wait": m.Wait, "collect": m.Collect,
+			"splice": m.Splice, "roster": m.Roster, "roster again": m.Roster, "rename": m.Rename, "flush": m.Flush, "wait": m.Wait, "collect": m.Collect, "evict": m.Evict,
 			"replay": m.Replay, "save": m.Save, "undo": m.Undo, "keep": m.Keep,
 			"stretch": m.Stretch, "stretch again": m.Stretch, "replay again": m.Replay,
 		})

@@ -57,6 +57,7 @@ type Config struct {
 	Seed        Seed  // of the index hash
 	Inbox       int   // batches; 0 is DefaultInbox
 	Expirations int   // per drain; 0 is DefaultExpirations
+	Memory      int64 // bytes beyond which MakeRoom gives up limiter state; 0 none
 }
 
 func (c Config) withDefaults() Config {

@@ -13,15 +13,15 @@ type tables struct {
 	arena arena
 	index index
 	side  side
-	wheel *ttl.Wheel
 	seed  *Seed // of the collections
-	count int   // records
+	wheels
+	count int // records
 }
 
-// newTables makes empty tables whose wheel stands at now, in Unix ms.
+// newTables makes empty tables whose wheels stand at now, in Unix ms.
 func newTables(now int64, seed *Seed) *tables {
 	t := &tables{arena: newArena(), index: newIndex(), seed: seed}
-	t.wheel = ttl.New(t, now)
+	t.wheels = newWheels(t, now)
 	return t
 }
 
@@ -37,7 +37,7 @@ func (t *tables) bytes() int64 {
 }
 
 // tablesSize is what empty tables take beside arena, index and side store.
-const tablesSize = int64(unsafe.Sizeof(tables{}) + unsafe.Sizeof(ttl.Wheel{}))
+const tablesSize = int64(unsafe.Sizeof(tables{}) + 3*unsafe.Sizeof(ttl.Wheel{}))
 
 // cellSize is the size of the cell that such a record needs.
 func cellSize(k Kind, keyLen, valueLen int) int { return valueStart(k, keyLen) + valueLen }
@@ -54,6 +54,9 @@ func (t *tables) put(e *Entry, k Kind, when int64, value []byte) {
 		t.dismiss(e.cell)
 	}
 	if e.cell != nil && t.fits(e, k, len(value)) {
+		if k != e.cell.kind() {
+			t.unfile(e.ref, e.cell)
+		}
 		e.cell.meta = uint32(len(e.key))<<8 | uint32(k)
 		e.cell.setLen(len(value))
 		copy(e.cell.value(), value)
@@ -91,7 +94,7 @@ func (t *tables) adopt(e *Entry, ref uint32, c *cell) {
 		t.index.insert(e.place, ref)
 		t.count++
 	} else {
-		t.wheel.Cancel(e.ref)
+		t.unfile(e.ref, e.cell)
 		t.index.move(e.place, e.ref, ref)
 		t.arena.release(e.ref)
 	}
@@ -103,9 +106,9 @@ func (t *tables) adopt(e *Entry, ref uint32, c *cell) {
 func (t *tables) setExpiry(e *Entry, when int64) {
 	e.cell.when = when
 	if when == 0 {
-		t.wheel.Cancel(e.ref)
+		t.unfile(e.ref, e.cell)
 	} else {
-		t.wheel.Update(e.ref)
+		t.of(e.cell).Update(e.ref)
 	}
 }
 
@@ -140,7 +143,7 @@ func (t *tables) edit(e *Entry, at, remove int, insert []byte) {
 // remove deletes e's record.
 func (t *tables) remove(e *Entry) {
 	t.dismiss(e.cell)
-	t.wheel.Cancel(e.ref)
+	t.unfile(e.ref, e.cell)
 	t.index.remove(e.place, e.ref)
 	t.arena.release(e.ref)
 	t.count--

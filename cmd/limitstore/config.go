@@ -43,6 +43,7 @@ type config struct {
 	maxClients      count
 	idleTimeout     span
 	writeTimeout    span
+	maxMemory       size
 	maxKey          size
 	maxValue        size
 	maxElements     count
@@ -127,6 +128,8 @@ func options() []option {
 			help: "close a connection that has sent nothing for this long; 0: never"},
 		{name: "write-timeout", standard: "30s", unit: "DURATION", min: ms, max: day, field: func(c *config) flag.Value { return &c.writeTimeout },
 			help: "close a connection that has taken none of its replies for this long"},
+		{name: "maxmemory", standard: "0", unit: "BYTES", max: 1 << 50, field: func(c *config) flag.Value { return &c.maxMemory },
+			help: "memory that keys may take, 100mb or 1gb as in redis.conf; beyond it limiter states are given up, then commands refused; 0: no limit"},
 		{name: "max-key", standard: sized(limits.Key), unit: "BYTES", min: 1, max: shard.MaxKey, field: func(c *config) flag.Value { return &c.maxKey },
 			help: "longest key"},
 		{name: "max-value", standard: sized(limits.Value), unit: "BYTES", min: 1 << 10, max: shard.MaxValue, field: func(c *config) flag.Value { return &c.maxValue },
@@ -247,6 +250,10 @@ func (c *config) validate() []string {
 	if bool(c.pprof) && c.httpAddr == "" {
 		wrong = append(wrong, "--pprof: needs --http-addr")
 	}
+	if least := size(engine.LeastShardMemory * c.shardCount()); c.maxMemory > 0 && c.maxMemory < least {
+		wrong = append(wrong, fmt.Sprintf("--maxmemory %s: want 0, which is no limit, or at least %s: %d shards have an equal part each",
+			&c.maxMemory, &least, c.shardCount()))
+	}
 	if c.queryBuffer < c.maxValue+1<<10 {
 		wrong = append(wrong, fmt.Sprintf("--query-buffer %s: has no room for --max-value %s", &c.queryBuffer, &c.maxValue))
 	}
@@ -351,7 +358,7 @@ func (c *config) shardCount() int {
 // limits are the engine's.
 func (c *config) limits() engine.Limits {
 	return engine.Limits{
-		Key: int(c.maxKey), Value: int(c.maxValue), Elements: int(c.maxElements), Pipeline: int(c.pipeline), Output: int(c.outputBuffer), Inbox: int(c.inbox),
+		Key: int(c.maxKey), Value: int(c.maxValue), Elements: int(c.maxElements), Pipeline: int(c.pipeline), Output: int(c.outputBuffer), Inbox: int(c.inbox), Memory: int(c.maxMemory),
 	}
 }
 
@@ -377,7 +384,7 @@ func (c *config) server(addr string, secure *tls.Config, log *slog.Logger, shutd
 func (c *config) settings() []server.Setting {
 	var shown []server.Setting
 	for _, o := range options() {
-		if !o.secret && o.name != "check-config" {
+		if !o.secret && o.name != "check-config" && o.name != "maxmemory" { // the server tells maxmemory in bytes, as Redis does
 			shown = append(shown, server.Setting{Name: o.name, Value: o.field(c).String()})
 		}
 	}

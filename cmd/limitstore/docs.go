@@ -144,7 +144,7 @@ Each setting is a flag, an environment variable, or a line of the file that ` + 
 twice, the first of these three counts. A line of the file is the flag's name without dashes, blanks, and the value up to
 the end of the line; a name alone means true; empty lines and lines that begin with # are passed over.
 
-Sizes are bytes, or KiB, MiB or GiB: ` + "`64MiB`" + `. Durations are written as in the commands: ` + "`500ms` `30s` `5m`" + `, or a bare
+Sizes are bytes, or KiB, MiB or GiB: ` + "`64MiB`" + `. The units of redis.conf are read too: ` + "`64mb`" + ` is the same, ` + "`64m`" + ` 64 million. Durations are written as in the commands: ` + "`500ms` `30s` `5m`" + `, or a bare
 number of seconds.
 
 ` + "`limitstore --check-config`" + ` with the same flags, environment and file says everything that is wrong with them, or prints

@@ -52,18 +52,35 @@ var sizeUnits = [...]struct {
 	bytes int
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 
-// Set reads a number of bytes or, with a unit, of KiB, MiB or GiB.
-func (v *size) Set(word string) error {
-	digits, unit := word, 1
+// confUnits are the units of redis.conf, in any case, the longest first: there kb
+// is 1024 and k is 1000.
+var confUnits = [...]struct {
+	name  string
+	bytes int
+}{{"gb", 1 << 30}, {"mb", 1 << 20}, {"kb", 1 << 10}, {"g", 1e9}, {"m", 1e6}, {"k", 1e3}, {"b", 1}}
+
+// sizeUnit takes the unit off a size.
+func sizeUnit(word string) (digits string, unit int) {
 	for _, u := range sizeUnits {
 		if before, ok := strings.CutSuffix(word, u.name); ok {
-			digits, unit = before, u.bytes
-			break
+			return before, u.bytes
 		}
 	}
+	for _, u := range confUnits {
+		if before, ok := strings.CutSuffix(strings.ToLower(word), u.name); ok {
+			return before, u.bytes
+		}
+	}
+	return word, 1
+}
+
+// Set reads a number of bytes or, with a unit, of KiB, MiB or GiB. The units of
+// redis.conf are understood too.
+func (v *size) Set(word string) error {
+	digits, unit := sizeUnit(word)
 	n, err := strconv.Atoi(digits)
 	if err != nil || n > math.MaxInt/unit || n < math.MinInt/unit {
-		return errors.New("want a number of bytes, or of KiB, MiB or GiB as in 64MiB")
+		return errors.New("want a number of bytes, or of KiB, MiB or GiB as in 64MiB, or as in redis.conf")
 	}
 	*v = size(n * unit)
 	return nil

@@ -87,13 +87,17 @@ func text(t *rapid.T) []byte {
 }
 
 func drawValue(t *rapid.T) (Kind, []byte) {
-	switch k := rapid.SampledFrom([]Kind{KindInt, KindString, KindBucket, KindFixed, KindSliding, KindLog, KindHash, KindSet}).Draw(t, "kind"); k {
+	switch k := rapid.SampledFrom([]Kind{KindInt, KindString, KindBucket, KindFixed, KindSliding, KindLog, KindHash, KindSet, KindSorted, KindList}).Draw(t, "kind"); k {
 	case KindInt:
 		return k, packed{}.append(nil)[:8]
 	case KindString:
 		return k, text(t)
 	case KindHash, KindSet:
 		return k, drawRoster(t, k)
+	case KindSorted:
+		return k, drawSorted(t)
+	case KindList:
+		return k, wholeList(drawElements(t, 1))
 	case KindLog:
 		hits := rapid.IntRange(0, 30).Draw(t, "hits")
 		return k, make([]byte, logHeader+hits*hitSize)
@@ -252,7 +256,7 @@ func (m *machine) Undo(t *rapid.T) {
 // it all back.
 func (m *machine) Stretch(t *rapid.T) {
 	m.Save(t)
-	steps := []func(*rapid.T){m.Put, m.Put, m.Delete, m.SetExpiry, m.Splice, m.Roster, m.Roster, m.Rename, m.Flush, m.Wait, m.Collect, m.Collect, m.Evict}
+	steps := []func(*rapid.T){m.Put, m.Put, m.Delete, m.SetExpiry, m.Splice, m.Roster, m.Roster, m.Ranking, m.Sequence, m.Rename, m.Flush, m.Wait, m.Collect, m.Collect, m.Evict}
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
 		rapid.SampledFrom(steps).Draw(t, "step")(t)
 	}
@@ -316,7 +320,7 @@ func TestMachine(t *testing.T) {
 		m := newMachine(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"": m.Check, "put": m.Put, "put again": m.Put, "delete": m.Delete, "expiry": m.SetExpiry,
-			"splice": m.Splice, "roster": m.Roster, "roster again": m.Roster, "rename": m.Rename, "flush": m.Flush, "wait": m.Wait, "collect": m.Collect, "evict": m.Evict,
+			"splice": m.Splice, "roster": m.Roster, "roster again": m.Roster, "ranking": m.Ranking, "sequence": m.Sequence, "rename": m.Rename, "flush": m.Flush, "wait": m.Wait, "collect": m.Collect, "evict": m.Evict,
 			"replay": m.Replay, "save": m.Save, "undo": m.Undo, "keep": m.Keep,
 			"stretch": m.Stretch, "stretch again": m.Stretch, "replay again": m.Replay,
 		})

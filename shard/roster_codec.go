@@ -89,7 +89,11 @@ func (r *Roster) edit(delta *reader, back *Effects) error {
 	if delta.err != nil {
 		return delta.err
 	}
-	at := r.find(s.name, r.tag(s.name))
+	return r.step(&s, r.find(s.name, r.tag(s.name)), back)
+}
+
+// step makes a step on the name at a place.
+func (r *Roster) step(s *rosterStep, at place, back *Effects) error {
 	switch {
 	case s.op == rosterPut && at.ok:
 		r.editValue(at, s.value, back)

@@ -29,7 +29,7 @@ func (l listed) encoded(k Kind) string {
 	b, last := binary.AppendUvarint(nil, uint64(len(l))), uint64(0)
 	for _, n := range l {
 		b = word(binary.AppendUvarint(b, n.number-last), n.name)
-		if k == KindHash {
+		if k != KindSet {
 			b = word(b, n.value)
 		}
 		last = n.number
@@ -55,7 +55,7 @@ func listedFrom(k Kind, whole string) (l listed) {
 	for range number() {
 		last += number()
 		n := listedName{number: last, name: word()}
-		if k == KindHash {
+		if k != KindSet {
 			n.value = word()
 		}
 		l = append(l, n)

@@ -177,23 +177,35 @@ func (z *SortedSet) unrank(member []byte, score Score) {
 
 // edit makes a step of the roster and moves the member where its score says.
 func (z *SortedSet) edit(delta *reader, back *Effects) error {
-	step := rosterStep{}
-	ahead := *delta
-	step.read(&z.roster, &ahead)
-	if step.op != rosterRemove && ahead.err == nil && !isScore(step.value) {
+	r, s := &z.roster, rosterStep{}
+	s.read(r, delta)
+	if delta.err != nil {
+		return delta.err
+	}
+	if s.op != rosterRemove && !isScore(s.value) {
 		return fmt.Errorf("%w: no score", ErrEffects)
 	}
-	old, had := z.Score(step.name)
-	if err := z.roster.edit(delta, back); err != nil {
+	at, old := r.find(s.name, r.tag(s.name)), Score(0)
+	if at.ok {
+		old = DecodeScore(r.item(at).value())
+	}
+	if err := r.step(&s, at, back); err != nil {
 		return err
 	}
-	if had {
-		z.unrank(step.name, old)
+	if at.ok {
+		z.unrank(s.name, old)
 	}
-	if step.op != rosterRemove {
-		at := z.roster.find(step.name, z.roster.tag(step.name))
-		z.rank(z.roster.item(at).name(), z.roster.item(at).value())
+	if s.op == rosterRemove {
+		return nil
 	}
+	if !at.ok {
+		number := s.number
+		if s.op == rosterPut {
+			number = r.last()
+		}
+		at = r.locate(number)
+	}
+	z.rank(r.item(at).name(), r.item(at).value())
 	return nil
 }
 

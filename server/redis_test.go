@@ -89,7 +89,7 @@ func TestNewerCommandsAreNewer(t *testing.T) {
 // sameDetails are commands about which COMMAND INFO can be compared to the byte.
 // About the others Redis says more finely what it does to the key, or has tips for
 // proxies.
-var sameDetails = []string{"get", "getrange", "expiretime", "pexpiretime", "getset", "select", "echo", "hget", "sintercard", "client|id", "client|kill", "config|get", "nosuch"}
+var sameDetails = []string{"get", "getrange", "expiretime", "pexpiretime", "getset", "select", "echo", "hget", "sintercard", "zscore", "zrange", "zrangebyscore", "zunion", "lrange", "lindex", "client|id", "client|kill", "config|get", "nosuch"}
 
 // TestCommandInfoIsRedis compares whole replies, in both protocols.
 func TestCommandInfoIsRedis(t *testing.T) {

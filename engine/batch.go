@@ -8,10 +8,11 @@ import (
 // queued is one command of a pipeline: a row of the table and views into the
 // read buffer, no copy.
 type queued struct {
-	command *Command
-	args    [][]byte
-	db      int
-	place   shard.Place // of args[1], if that is the command's one key
+	command     *Command
+	args        [][]byte
+	db          int
+	place       shard.Place  // of args[1], if that is the command's one key
+	transaction *transaction // of EXEC
 }
 
 // replies are the answers of one source (a shard's batch, or the session
@@ -70,6 +71,7 @@ func (b *batch) Run(ks *shard.Keyspace) {
 		c := &b.call
 		c.Command, c.Args, c.db, c.ks = q.command, q.args, q.db, ks
 		c.place, c.placed = q.place, q.command.Keys.Last == 1
+		c.transaction = q.transaction
 		c.run()
 		b.end()
 		if q.command.Flags&Fast == 0 || q.command.Keys != OneKey {
@@ -94,13 +96,20 @@ func (b *batch) warm(ks *shard.Keyspace) int {
 
 // run runs the command and counts it.
 func (c *Call) run() {
-	c.stats.Calls[c.Command.id]++
 	before := c.Out.Len()
 	if !c.outOfRoom() {
 		c.Command.Run(c)
 	}
-	if written := c.Out.Bytes()[before:]; len(written) > 0 && written[0] == '-' {
-		c.stats.fail(c.Command.id, written)
+	reply := c.Out.Bytes()[before:]
+	if c.stats == nil {
+		if c.Session.Ran != nil {
+			c.Session.Ran(c.Command, reply)
+		}
+		return
+	}
+	c.stats.Calls[c.Command.id]++
+	if len(reply) > 0 && reply[0] == '-' {
+		c.stats.fail(c.Command.id, reply)
 	}
 }
 

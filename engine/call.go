@@ -8,20 +8,24 @@ import (
 
 // Call is one command being run. Exactly one of two things holds: it runs on
 // the shard of its keys (ks), or its caller holds the shards it needs (held).
-// Commands of Scope Here and EachShard have neither and use Session. A Call is
-// reused: a command keeps nothing of it.
+// Commands of Scope Here and EachShard have neither and use Session, unless they
+// are part of a transaction, which may hold shards. A Call is reused: a command
+// keeps nothing of it.
 type Call struct {
 	Command *Command
 	Args    [][]byte     // the name as sent, then the arguments; views of the read buffer
 	Out     *resp.Writer // exactly one reply is written here
 	Session *Session     // nil on a shard's goroutine
 
-	db      int
-	place   shard.Place // of Args[1]
-	placed  bool        // place is known
-	ks      *shard.Keyspace
-	held    []*shard.Keyspace // by shard number; nil where not held
-	stats   *Stats
+	db     int
+	place  shard.Place // of Args[1]
+	placed bool        // place is known
+	ks     *shard.Keyspace
+	held   []*shard.Keyspace // by shard number; nil where not held
+	stats  *Stats            // of the shard it counts for; nil when it runs without one
+
+	transaction *transaction // of EXEC; nil when there is nothing to run
+
 	limits  *Limits          // of the engine
 	values  [maxNative]int64 // what parse found, by position in Command.Args
 	given   uint32           // which of them were given
@@ -61,6 +65,31 @@ func (c *Call) Now() limit.Instant {
 // Millis is Now in whole Unix milliseconds, rounded down.
 func (c *Call) Millis() int64 {
 	return int64(c.Now()) / 1e6
+}
+
+// Each runs fn on every shard, one after another: what it gathers is no atomic
+// picture, unless the call holds them all. The call has a Session.
+func (c *Call) Each(fn func(i int, ks *shard.Keyspace, st *Stats)) {
+	for i := range c.Session.engine.shards {
+		c.On(i, fn)
+	}
+}
+
+// On runs fn on the goroutine of shard i and waits for it, or here when the call
+// holds that shard. The call has a Session.
+func (c *Call) On(i int, fn func(i int, ks *shard.Keyspace, st *Stats)) {
+	if e := c.Session.engine; c.held == nil {
+		e.On(i, fn)
+	} else {
+		fn(i, c.held[i], e.stats[i])
+	}
+}
+
+// SetDB selects a database, 0 to 15, for what the session runs next. The call
+// has a Session.
+func (c *Call) SetDB(n int) {
+	c.db = n
+	c.Session.SetDB(n)
 }
 
 // Fail replies with an error of the table.

@@ -25,7 +25,7 @@ func databaseCommands() []Command {
 
 func runDBSize(c *Call) {
 	n := 0
-	c.Session.Engine().Each(func(_ int, ks *shard.Keyspace, _ *Stats) { n += ks.Database(c.db).Len() })
+	c.Each(func(_ int, ks *shard.Keyspace, _ *Stats) { n += ks.Database(c.db).Len() })
 	c.Out.Int(int64(n))
 }
 

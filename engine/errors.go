@@ -84,6 +84,16 @@ const (
 	NegativeMaxLen
 	OutOfMemory
 	OutOfChunks
+	NestedMulti
+	ExecWithoutMulti
+	DiscardWithoutMulti
+	WatchInMulti
+	ExecAborted
+	ExecRefused
+	NotInMulti
+	TransactionLong
+	TransactionLarge
+	TooManyWatches
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -153,20 +163,30 @@ var Errors = [...]ErrorRow{
 	MatchingTooLong:     {"ERR matching the pattern takes more than %d steps; use a simpler one or a smaller COUNT", "HSCAN or SSCAN MATCH with a long pattern of many stars on long names"},
 	AppliedInfinite:     {"ERR applied increment would be Infinity", "INCREX BYFLOAT SATURATE would move the value without end"},
 
-	NXAndXX:         {"ERR XX and NX options at the same time are not compatible", "ZADD with both"},
-	GTAndLTAndNX:    {"ERR GT, LT, and/or NX options at the same time are not compatible", "ZADD with two of them"},
-	IncrPairs:       {"ERR INCR option supports a single increment-element pair", "ZADD INCR with several members"},
-	ScoreNaN:        {"ERR resulting score is not a number (NaN)", "ZINCRBY or ZADD INCR from infinity to minus infinity"},
-	NotScoreRange:   {"ERR min or max is not a float", "a range of scores whose end is no number"},
-	NotMemberRange:  {"ERR min or max not valid string range item", "a range of members whose end does not begin with [ or ( and is not - or +"},
-	LimitOfRanks:    {"ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX", "ZRANGE or ZREVRANGE by rank with LIMIT"},
-	ScoresOfMembers: {"ERR syntax error, WITHSCORES not supported in combination with BYLEX", "a range of members with WITHSCORES"},
-	NoInputKeys:     {"ERR at least 1 input key is needed for '%s' command", "ZUNION and its relatives with a number of keys that is none"},
-	WeightNotFloat:  {"ERR weight value is not a float", "ZUNION or ZINTER with a weight that is no number"},
-	IndexRange:      {"ERR index out of range", "LSET beyond the ends of the list"},
-	RankZero:        {"ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list", "LPOS RANK 0"},
-	NegativeCount:   {"ERR COUNT can't be negative", "LPOS with a COUNT that is negative or no integer"},
-	NegativeMaxLen:  {"ERR MAXLEN can't be negative", "LPOS with a MAXLEN that is negative or no integer"},
+	NXAndXX:             {"ERR XX and NX options at the same time are not compatible", "ZADD with both"},
+	GTAndLTAndNX:        {"ERR GT, LT, and/or NX options at the same time are not compatible", "ZADD with two of them"},
+	IncrPairs:           {"ERR INCR option supports a single increment-element pair", "ZADD INCR with several members"},
+	ScoreNaN:            {"ERR resulting score is not a number (NaN)", "ZINCRBY or ZADD INCR from infinity to minus infinity"},
+	NotScoreRange:       {"ERR min or max is not a float", "a range of scores whose end is no number"},
+	NotMemberRange:      {"ERR min or max not valid string range item", "a range of members whose end does not begin with [ or ( and is not - or +"},
+	LimitOfRanks:        {"ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX", "ZRANGE or ZREVRANGE by rank with LIMIT"},
+	ScoresOfMembers:     {"ERR syntax error, WITHSCORES not supported in combination with BYLEX", "a range of members with WITHSCORES"},
+	NoInputKeys:         {"ERR at least 1 input key is needed for '%s' command", "ZUNION and its relatives with a number of keys that is none"},
+	WeightNotFloat:      {"ERR weight value is not a float", "ZUNION or ZINTER with a weight that is no number"},
+	IndexRange:          {"ERR index out of range", "LSET beyond the ends of the list"},
+	RankZero:            {"ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list", "LPOS RANK 0"},
+	NegativeCount:       {"ERR COUNT can't be negative", "LPOS with a COUNT that is negative or no integer"},
+	NegativeMaxLen:      {"ERR MAXLEN can't be negative", "LPOS with a MAXLEN that is negative or no integer"},
+	NestedMulti:         {"ERR MULTI calls can not be nested", "MULTI after MULTI; the transaction goes on"},
+	ExecWithoutMulti:    {"ERR EXEC without MULTI", "EXEC where no transaction was begun"},
+	DiscardWithoutMulti: {"ERR DISCARD without MULTI", "DISCARD where no transaction was begun"},
+	WatchInMulti:        {"ERR WATCH inside MULTI is not allowed", "WATCH after MULTI; the transaction goes on"},
+	ExecAborted:         {"EXECABORT Transaction discarded because of previous errors.", "EXEC after a command of the transaction was refused; nothing was run"},
+	ExecRefused:         {"EXECABORT Transaction discarded because of: %s", "EXEC itself was refused"},
+	NotInMulti:          {"ERR Command not allowed inside a transaction", "a command that ends the server, after MULTI"},
+	TransactionLong:     {"ERR a transaction has at most %d commands", "one command more after MULTI"},
+	TransactionLarge:    {"ERR a transaction takes at most %d bytes", "a command after MULTI that is too much with those queued"},
+	TooManyWatches:      {"ERR a connection watches at most %d keys", "WATCH of more; those watched already stay so"},
 }
 
 // Text is the error as it is sent, with the words filled in.

@@ -11,6 +11,10 @@ type Limits struct {
 	Output   int // most reply bytes of one connection held at once; beyond it the connection is closed
 	Inbox    int // batches waiting per shard; beyond it connections wait
 	Memory   int // bytes of all shards together, each having an equal part; 0: no limit
+
+	Transaction      int // commands of one transaction
+	TransactionBytes int // bytes that they take
+	Watches          int // keys that one connection watches
 }
 
 // LeastShardMemory is the least part of Limits.Memory a shard can do with, in
@@ -19,7 +23,10 @@ const LeastShardMemory = 2 << 20
 
 // DefaultLimits are the limits without flags.
 func DefaultLimits() Limits {
-	return Limits{Key: 64 << 10, Value: 64 << 20, Elements: 1 << 20, Pipeline: 4096, Reply: 1 << 20, Output: 256 << 20, Inbox: 1024}
+	return Limits{
+		Key: 64 << 10, Value: 64 << 20, Elements: 1 << 20, Pipeline: 4096, Reply: 1 << 20, Output: 256 << 20, Inbox: 1024,
+		Transaction: 64 << 10, TransactionBytes: 128 << 20, Watches: 1024,
+	}
 }
 
 func (l Limits) withDefaults() Limits {
@@ -27,6 +34,7 @@ func (l Limits) withDefaults() Limits {
 	for _, f := range []struct{ field, standard *int }{
 		{&l.Key, &d.Key}, {&l.Value, &d.Value}, {&l.Elements, &d.Elements}, {&l.Pipeline, &d.Pipeline},
 		{&l.Reply, &d.Reply}, {&l.Output, &d.Output}, {&l.Inbox, &d.Inbox},
+		{&l.Transaction, &d.Transaction}, {&l.TransactionBytes, &d.TransactionBytes}, {&l.Watches, &d.Watches},
 	} {
 		if *f.field == 0 {
 			*f.field = *f.standard
@@ -66,6 +74,9 @@ func LimitRows() []LimitRow {
 		{"commands of one connection queued before they run", "", "--pipeline", "they run, then the next ones are queued; nothing is refused"},
 		{"bytes of replies before they are written", "1 MiB", "", "the pipeline pauses until they are written"},
 		{"bytes of replies of one shard, or of one command over several, held for one connection", "", "--output-buffer", "the connection is closed"},
+		{"commands of one transaction", "", "--transaction", "the command is refused; EXEC will not run"},
+		{"bytes of one transaction, 24 for each word and 64 for each command beside their own", "", "--transaction-buffer", "the command is refused; EXEC will not run"},
+		{"keys that one connection watches", "1024", "", "WATCH is refused; what is watched already stays so"},
 		{"pipelines waiting at one shard", "", "--inbox", "further connections wait, and are not read meanwhile"},
 		{"pipelines run under one reading of the clock", "64", "", "the shard reads the clock again and goes on"},
 		{"expired keys freed between two rounds of pipelines", "256", "", "the rest is freed after the next round; what has expired is absent either way"},

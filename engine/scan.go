@@ -141,7 +141,7 @@ func (w *walk) from(c *Call, cursor uint64) uint64 {
 		}
 		n := int(min(w.count, walkStretch))
 		next, done := uint32(0), true
-		engine.On(int(cursor>>placeBits), func(_ int, ks *shard.Keyspace, _ *Stats) {
+		c.On(int(cursor>>placeBits), func(_ int, ks *shard.Keyspace, _ *Stats) {
 			next, done = ks.Database(c.db).Scan(uint32(cursor), n, func(e *shard.Entry) {
 				w.count--
 				n--
@@ -244,7 +244,7 @@ func runKeys(c *Call) {
 func runRandomKey(c *Call) {
 	engine := c.Session.Engine()
 	total, lengths := 0, make([]int, engine.Shards())
-	engine.Each(func(i int, ks *shard.Keyspace, _ *Stats) {
+	c.Each(func(i int, ks *shard.Keyspace, _ *Stats) {
 		lengths[i] = ks.Database(c.db).Len()
 		total += lengths[i]
 	})
@@ -287,7 +287,7 @@ func randomKey(c *Call, i int) []byte {
 // others.
 func keyFrom(c *Call, i int, cursor uint32, n int) (key []byte, next uint32, done bool) {
 	seen := 0
-	c.Session.Engine().On(i, func(_ int, ks *shard.Keyspace, _ *Stats) {
+	c.On(i, func(_ int, ks *shard.Keyspace, _ *Stats) {
 		next, done = ks.Database(c.db).Scan(cursor, n, func(e *shard.Entry) {
 			if seen++; rand.IntN(seen) == 0 {
 				key = append(key[:0], e.Key()...)

@@ -38,7 +38,8 @@ type Session struct {
 	pending int      // calls queued in batches and not yet run
 	ticket  shard.Ticket
 	call    Call
-	span    []int // the shards of the current command, ascending
+	span    []int     // the shards of the current command, ascending
+	deals   *dealings // nil before the first MULTI or WATCH
 }
 
 // Engine is the engine the session belongs to.
@@ -61,20 +62,18 @@ func (s *Session) SetProto(version int) {
 	}
 }
 
-// Refuse answers the next command of the pipeline with an error.
-func (s *Session) Refuse(text string) {
-	s.local.out.Error(text)
-	s.answered()
-}
-
 func (s *Session) answered() {
 	s.local.end()
 	s.order = append(s.order, itself)
 }
 
 // Queue takes the next command of the pipeline: one found by Table.Resolve for
-// these args. It runs at once, or with the rest of the pipeline at Flush.
+// these args. It runs at once, or with the rest of the pipeline at Flush, or after
+// MULTI with EXEC.
 func (s *Session) Queue(command *Command, args [][]byte) error {
+	if s.deals != nil && s.deals.open != nil && command.Flags&AtOnce == 0 {
+		return s.enqueue(command, args)
+	}
 	if command.Flags&Fence != 0 || s.pending >= s.engine.limits.Pipeline || s.local.out.Len() >= s.engine.limits.Reply {
 		if err := s.settle(); err != nil {
 			return err
@@ -85,13 +84,15 @@ func (s *Session) Queue(command *Command, args [][]byte) error {
 		return s.queueOnKeys(command, args)
 	case EveryShard:
 		return s.through(command, args, s.engine.all)
+	case OnQueue:
+		return s.exec(command, args)
 	default:
 		if command.Scope == EachShard {
 			if err := s.settle(); err != nil {
 				return err
 			}
 		}
-		s.runHere(command, args, nil)
+		s.runHere(command, args)
 		return nil
 	}
 }
@@ -101,14 +102,14 @@ func (s *Session) Queue(command *Command, args [][]byte) error {
 func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 	if command.Keys == OneKey {
 		if len(args[1]) > s.engine.limits.Key {
-			s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
+			s.Refuse(args, KeyTooLong.Text(s.engine.limits.Key))
 			return nil
 		}
 		s.queue(route(args[1], len(s.engine.shards)), command, args, s.engine.seed.Place(args[1]))
 		return nil
 	}
 	if !s.plan(command, args) {
-		s.Refuse(KeyTooLong.Text(s.engine.limits.Key))
+		s.Refuse(args, KeyTooLong.Text(s.engine.limits.Key))
 		return nil
 	}
 	if len(s.span) == 0 { // it cannot be right: any shard will say so
@@ -147,7 +148,7 @@ func insert(ascending []int, n int) []int {
 	return ascending
 }
 
-func (s *Session) queue(on int, command *Command, args [][]byte, place shard.Place) {
+func (s *Session) queue(on int, command *Command, args [][]byte, place shard.Place) *queued {
 	b := s.batches[on]
 	if b == nil {
 		b = s.newBatch(on)
@@ -155,6 +156,7 @@ func (s *Session) queue(on int, command *Command, args [][]byte, place shard.Pla
 	b.calls = append(b.calls, queued{command: command, args: args, db: s.db, place: place})
 	s.order = append(s.order, int16(on))
 	s.pending++
+	return &b.calls[len(b.calls)-1]
 }
 
 func (s *Session) newBatch(on int) *batch {
@@ -172,8 +174,9 @@ func (s *Session) through(command *Command, args [][]byte, ids []int) error {
 		return err
 	}
 	ran := s.engine.door.Through(ids, func(held []*shard.Keyspace) {
-		s.call.stats = s.engine.stats[ids[0]]
-		s.runHere(command, args, held)
+		s.call.held, s.call.stats = held, s.engine.stats[ids[0]]
+		s.runHere(command, args)
+		s.call.held, s.call.stats = nil, nil
 	})
 	if !ran {
 		return ErrClosed
@@ -181,21 +184,12 @@ func (s *Session) through(command *Command, args [][]byte, ids []int) error {
 	return nil
 }
 
-// runHere runs the command on this goroutine; held is nil unless the door was
-// taken.
-func (s *Session) runHere(command *Command, args [][]byte, held []*shard.Keyspace) {
+// runHere runs the command on this goroutine, on the keyspaces that the call
+// holds, if any.
+func (s *Session) runHere(command *Command, args [][]byte) {
 	c := &s.call
-	c.Command, c.Args, c.Out, c.Session, c.db, c.held = command, args, &s.local.out, s, s.db, held
-	if held == nil {
-		before := c.Out.Len()
-		command.Run(c)
-		if s.Ran != nil {
-			s.Ran(command, c.Out.Bytes()[before:])
-		}
-	} else {
-		c.run()
-		c.held = nil
-	}
+	c.Command, c.Args, c.Out, c.Session, c.db = command, args, &s.local.out, s, s.db
+	c.run()
 	s.answered()
 }
 
@@ -284,8 +278,16 @@ func (s *Session) forget() {
 }
 
 // Flush runs what is queued and writes every reply, in order, in one write
-// unless they are many.
+// unless they are many. The arguments given to Queue may change afterwards.
 func (s *Session) Flush() error {
+	err := s.flush()
+	if s.deals != nil {
+		s.deals.turn()
+	}
+	return err
+}
+
+func (s *Session) flush() error {
 	if len(s.out) == 0 && s.pending > 0 {
 		if err := s.runBatches(); err != nil {
 			return err

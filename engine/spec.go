@@ -46,38 +46,42 @@ const (
 	Lists         Group = "list"
 	Generic       Group = "generic"
 	Messages      Group = "pubsub"
+	Transactions  Group = "transactions"
 	Connection    Group = "connection"
 	Server        Group = "server"
 )
 
 // Groups lists every chapter in reading order.
-var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Messages, Connection, Server}
+var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Transactions, Messages, Connection, Server}
 
 // Flags say what a command may do; the names are Redis'.
 type Flags uint32
 
 // The flags of a command.
 const (
-	Write      Flags = 1 << iota // may change a keyspace
-	ReadOnly                     // changes nothing
-	DenyOOM                      // refused when memory is full
-	Admin                        // an operator's command
-	PubSub                       // about messages between clients
-	NoScript                     // refused inside a script
-	Loading                      // allowed while data loads
-	Stale                        // allowed on a stale replica
-	Fast                         // constant or logarithmic time
-	NoAuth                       // allowed before AUTH
-	Fence                        // all that was queued before it finishes first
-	Subscribed                   // allowed to a subscriber who speaks RESP2
-	Sparing                      // with DenyOOM: it runs when memory is full too, and grows nothing then
+	Write       Flags = 1 << iota // may change a keyspace
+	ReadOnly                      // changes nothing
+	DenyOOM                       // refused when memory is full
+	Admin                         // an operator's command
+	PubSub                        // about messages between clients
+	NoScript                      // refused inside a script
+	Loading                       // allowed while data loads
+	Stale                         // allowed on a stale replica
+	Fast                          // constant or logarithmic time
+	NoAuth                        // allowed before AUTH
+	NoMulti                       // refused after MULTI
+	SkipSlowlog                   // not in the slow log: its parts are
+	Fence                         // all that was queued before it finishes first
+	AtOnce                        // runs at once also after MULTI
+	Subscribed                    // allowed to a subscriber who speaks RESP2
+	Sparing                       // with DenyOOM: it runs when memory is full too, and grows nothing then
 )
 
 // MovableKeys is what COMMAND INFO adds to the flags of a command with counted
 // keys.
 const MovableKeys = "movablekeys"
 
-var flagNames = [...]string{"write", "readonly", "denyoom", "admin", "pubsub", "noscript", "loading", "stale", "fast", "no_auth"}
+var flagNames = [...]string{"write", "readonly", "denyoom", "admin", "pubsub", "noscript", "loading", "stale", "fast", "no_auth", "no_multi", "skip_slowlog"}
 
 // Names lists the flags as COMMAND INFO spells them.
 func (f Flags) Names() []string {
@@ -100,6 +104,7 @@ const (
 	EveryShard              // through the door, all shards standing
 	EachShard               // on the caller's goroutine, asking one shard after another (no atomicity)
 	Here                    // on the caller's goroutine, without a keyspace
+	OnQueue                 // EXEC: where what was queued since MULTI runs, all at once
 )
 
 // Keys says which arguments are keys: argument First (the name is 0), then

@@ -50,7 +50,7 @@ func (d *desk) queue(args ...string) {
 	}
 	row, refusal := d.engine.table.Resolve(words)
 	if row == nil {
-		d.session.Refuse(refusal)
+		d.session.Refuse(words, refusal)
 		return
 	}
 	if err := d.session.Queue(row, words); err != nil {

@@ -17,6 +17,7 @@ type census struct {
 	databases   [shard.Databases]population
 	memory      shard.Usage   // of all shards
 	counts      shard.Stats   // of all shards
+	watched     int           // keys
 	waiting     []int         // batches in each shard's inbox
 	stats       *engine.Stats // of commands, those of the server included
 	connections int
@@ -59,18 +60,20 @@ func (p *population) sample(db *shard.Database, now int64) {
 	}
 }
 
-// census asks everybody.
-func (s *Server) census() *census {
+// census asks everybody; each visits the shards: Engine.Each, or Call.Each for a
+// call that may hold them.
+func (s *Server) census(each func(atShard)) *census {
 	c := &census{waiting: make([]int, s.engine.Shards())}
 	for i := range c.waiting {
 		c.waiting[i] = s.engine.Waiting(i)
 	}
 	c.stats = s.engine.NewStats()
-	s.engine.Each(func(i int, ks *shard.Keyspace, st *engine.Stats) {
+	each(func(i int, ks *shard.Keyspace, st *engine.Stats) {
 		c.stats.Add(st)
 		c.now = max(c.now, ks.Now())
 		c.memory.Add(ks.Usage())
 		c.counts.Add(ks.Stats())
+		c.watched += ks.Watched()
 		ks.Each(func(n int, db *shard.Database) {
 			p := &c.databases[n]
 			p.keys += db.Len()

@@ -145,7 +145,7 @@ func TestGoClients(t *testing.T) {
 			if db3 := r.call().do("AUTH secret"); db3 != "+OK\r\n" {
 				t.Error(db3)
 			}
-			if keys := r.census().databases[3].keys; keys != 1 {
+			if keys := r.census(r.engine.Each).databases[3].keys; keys != 1 {
 				t.Errorf("%d keys in database 3, want the bucket", keys)
 			}
 		})

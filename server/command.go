@@ -132,13 +132,14 @@ func categories(row *engine.Command) []string {
 	add("@slow", row.Flags&engine.Fast == 0)
 	add("@dangerous", admin || row.Scope == engine.EveryShard && row.Flags&engine.Write != 0)
 	add("@connection", own && row.Group == engine.Connection)
+	add("@transaction", row.Group == engine.Transactions)
 	return names
 }
 
 // limits says whether the chapter is one of limiters.
 func limits(g engine.Group) bool {
 	switch g {
-	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Messages, engine.Connection, engine.Server:
+	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Transactions, engine.Messages, engine.Connection, engine.Server:
 		return false
 	}
 	return true

@@ -106,15 +106,18 @@ func (c *conn) slim() {
 		c.reader = resp.NewReader(c, c.server.cfg.Wire)
 		c.reader.SetUnauthenticated(!c.authenticated)
 	}
+	before := c.session
 	c.session = c.server.engine.NewSession(c, c)
 	c.session.Ran = c.ran
-	c.session.SetDB(c.identity.Load().db)
-	c.session.SetProto(c.identity.Load().proto)
+	if before != nil {
+		c.session.Inherit(before)
+	}
 }
 
 // serve is the connection's goroutine.
 func (c *conn) serve() {
 	why := c.converse()
+	c.session.Close()
 	if cut := reason(c.cutBy.Load()); cut != open {
 		why = cut
 	}
@@ -229,11 +232,11 @@ func (c *conn) take(args [][]byte) error {
 		}
 	}
 	if !c.authenticated && row.Flags&engine.NoAuth == 0 {
-		c.reject(failNoAuth.text())
+		c.reject(args, failNoAuth.text())
 		return nil
 	}
 	if c.listening && row.Flags&engine.Subscribed == 0 && c.session.Proto() == resp.RESP2 {
-		c.reject(failSubscribed.text(row.Lower()))
+		c.reject(args, failSubscribed.text(row.Lower()))
 		return nil
 	}
 	c.taken++
@@ -250,21 +253,20 @@ func (c *conn) refuse(args [][]byte, refusal string) {
 		c.notice(noticeStranger, "connection closed: it speaks HTTP; somebody may be attacking through a browser")
 		return
 	}
-	c.reject(refusal)
+	c.reject(args, refusal)
 }
 
 // reject answers a command that does not run.
-func (c *conn) reject(text string) {
-	c.session.Refuse(text)
+func (c *conn) reject(args [][]byte, text string) {
 	c.server.counts.rejected.Add(1)
-	c.server.counts.fail([]byte(text))
+	c.server.counts.fail([]byte(c.session.Refuse(args, text)))
 }
 
 // breach answers bytes that cannot be understood; whatever follows them cannot
 // be either.
 func (c *conn) breach(err error) {
 	c.leaving = byProtocol
-	c.session.Refuse("ERR " + err.Error())
+	c.session.Refuse(nil, "ERR "+err.Error())
 	c.notice(noticeProtocol, "connection closed: protocol error", "err", err)
 }
 

@@ -34,12 +34,12 @@ func handshakeCommands() []engine.Command {
 		Notes:    "There is one user, \"default\".",
 	}, {
 		Name: "RESET", Group: engine.Connection, Since: since, Summary: "Makes the connection as it was when it was new, logged out included.", Complexity: "O(1)",
-		Flags: always | engine.Fence | engine.Subscribed, Scope: engine.Here, Run: of((*conn).reset), Reply: "RESET",
+		Flags: always | engine.Fence | engine.AtOnce | engine.Subscribed, Scope: engine.Here, Run: of((*conn).reset), Reply: "RESET",
 		Examples: []engine.Example{{In: "RESET", Out: "RESET"}},
 	}, {
 		Name: "QUIT", Group: engine.Connection, Since: since, Summary: "Closes the connection after the replies to what came before.", Complexity: "O(1)",
 		Args:  []engine.Arg{{Name: "ignored", Type: engine.String, Optional: true, Multiple: true}},
-		Flags: always | engine.Fence | engine.Subscribed, Scope: engine.Here, Run: of((*conn).quit), Reply: "OK",
+		Flags: always | engine.Fence | engine.AtOnce | engine.Subscribed, Scope: engine.Here, Run: of((*conn).quit), Reply: "OK",
 		Examples: []engine.Example{{In: "QUIT", Out: "OK"}},
 	}, {
 		Name: "SELECT", Group: engine.Connection, Since: since, Summary: "Selects a database.", Complexity: "O(1)",
@@ -99,7 +99,7 @@ func (c *conn) selectDB(call *engine.Call) {
 	case n < 0 || n >= shard.Databases:
 		call.Fail(engine.DBIndex)
 	default:
-		c.session.SetDB(int(n))
+		call.SetDB(int(n))
 		c.identify(func(i *identity) { i.db = int(n) })
 		call.Out.OK()
 	}
@@ -114,7 +114,7 @@ func (c *conn) quit(call *engine.Call) {
 // reset is RESET.
 func (c *conn) reset(call *engine.Call) {
 	c.setAuthenticated(c.server.secret == nil)
-	c.session.SetDB(0)
+	c.session.Reset()
 	c.unsubscribeAll()
 	c.speak(call, resp.RESP2)
 	c.identify(func(i *identity) { i.db, i.name = 0, "" })

@@ -68,7 +68,7 @@ func (c *conn) info(call *engine.Call) {
 			continue
 		}
 		if r.census == nil {
-			r.census = c.server.census()
+			r.census = c.server.census(call.Each)
 		}
 		if len(r.text) > 0 {
 			r.end()
@@ -125,6 +125,7 @@ func (r *report) clients() {
 	r.line("blocked_clients", 0)
 	r.line("tracking_clients", 0)
 	r.line("pubsub_clients", r.subscribers)
+	r.line("total_watched_keys", r.watched)
 }
 
 func (r *report) memory() {

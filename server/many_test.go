@@ -68,7 +68,7 @@ func TestSlimming(t *testing.T) {
 	c := r.call()
 	c.send(request("HELLO", "3", "AUTH", "default", "secret", "SETNAME", "me") + request("SELECT", "2") + request("SET", "a", strings.Repeat("x", wideBytes)))
 	c.replies(3)
-	arrived := r.census().totals.in
+	arrived := r.census(r.engine.Each).totals.in
 	half := request("GET", "nobody")
 	for at := range half { // each time with more of a command in the buffer
 		c.send(half[at : at+1])

@@ -96,7 +96,7 @@ func (s *Server) usedMemory() (used int64) {
 
 // memoryStats is MEMORY STATS.
 func (c *conn) memoryStats(call *engine.Call) {
-	now := c.server.census()
+	now := c.server.census(call.Each)
 	m, resident, keys, used := now.memoryNow(), int64(residentBytes()), int64(0), 0
 	for i := range now.databases {
 		if p := &now.databases[i]; p.keys > 0 {
@@ -131,7 +131,7 @@ func (c *conn) memoryStats(call *engine.Call) {
 
 // memoryDoctor is MEMORY DOCTOR.
 func (c *conn) memoryDoctor(call *engine.Call) {
-	now, most := c.server.census(), int64(c.server.engine.Limits().Memory)
+	now, most := c.server.census(call.Each), int64(c.server.engine.Limits().Memory)
 	m := now.memoryNow()
 	var found strings.Builder
 	if most == 0 {

@@ -73,7 +73,7 @@ func (out scrape) gauge(d *prometheus.Desc, n float64, labels ...string) {
 
 // Collect is part of prometheus.Collector.
 func (c collector) Collect(to chan<- prometheus.Metric) {
-	out, s, now := scrape(to), c.s, c.s.census()
+	out, s, now := scrape(to), c.s, c.s.census(c.s.engine.Each)
 	out.gauge(metricBuild, 1, s.cfg.Version, s.cfg.Commit, runtime.Version())
 	out.commands(s, now)
 	out.connections(s, now)

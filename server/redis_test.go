@@ -19,7 +19,6 @@ var newerThanRedis = []string{"client|setinfo", "client|no-touch", "increx", "cl
 // can have them: each with why.
 var flagsWithoutUse = map[string]string{
 	"allow_busy": "nothing makes the server busy: there are no scripts",
-	"no_multi":   "there are no transactions",
 }
 
 // otherwiseFast are commands that are fast here and not in Redis, or the other
@@ -172,7 +171,7 @@ func TestInfoHasRedisFields(t *testing.T) {
 }
 
 // ownFields are the fields of INFO that Redis 7.0 does not have.
-var ownFields = []string{"limitstore_version", "limitstore_commit", "go_version", "shards", "limiter_allowed", "limiter_denied", "limiter_evicted_debt", "pubsub_clients"}
+var ownFields = []string{"limitstore_version", "limitstore_commit", "go_version", "shards", "limiter_allowed", "limiter_denied", "limiter_evicted_debt", "pubsub_clients", "total_watched_keys"}
 
 func titles(t *testing.T, raw string) (found []string) {
 	for line := range strings.SplitSeq(parsed(t, raw).(string), "\r\n") {

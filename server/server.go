@@ -111,7 +111,7 @@ func New(e *engine.Engine, cfg Config) *Server {
 		digest := sha256.Sum256([]byte(cfg.Password))
 		s.secret = &digest
 	}
-	s.started = s.now()
+	s.started = now(e.On)
 	return s
 }
 
@@ -121,14 +121,15 @@ func newRunID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// now is the time of the first shard.
-func (s *Server) now() (now limit.Instant) {
-	s.engine.On(0, func(_ int, ks *shard.Keyspace, _ *engine.Stats) {
-		ks.Tick()
-		now = ks.Now()
-	})
+// now is the time of the first shard; on visits a shard: Engine.On, or Call.On
+// for a call that may hold it.
+func now(on func(i int, fn atShard)) (now limit.Instant) {
+	on(0, func(_ int, ks *shard.Keyspace, _ *engine.Stats) { now = ks.Now() })
 	return now
 }
+
+// atShard is what is done on a shard.
+type atShard = func(i int, ks *shard.Keyspace, st *engine.Stats)
 
 // Serve accepts connections from ln, and closes it at the end. It returns nil
 // after Shutdown, or the error that ended accepting. Several listeners may be

@@ -12,7 +12,7 @@ func shutdownCommands() []engine.Command {
 			{Name: "force", Type: engine.PureToken, Token: "FORCE", Optional: true},
 			{Name: "abort", Type: engine.PureToken, Token: "ABORT", Optional: true},
 		},
-		Flags: engine.Admin | engine.NoScript | engine.Loading | engine.Stale | engine.Fence, Scope: engine.Here, Run: of((*conn).shutdown),
+		Flags: engine.Admin | engine.NoScript | engine.NoMulti | engine.Loading | engine.Stale | engine.Fence, Scope: engine.Here, Run: of((*conn).shutdown),
 		Reply: "none: the connection is closed", Examples: []engine.Example{{In: "SHUTDOWN ABORT", Out: "(error) ERR No shutdown in progress."}},
 		Notes: "NOW and FORCE change nothing. SAVE is refused: nothing is kept on disk.",
 	}}

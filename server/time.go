@@ -18,7 +18,7 @@ func timeCommands() []engine.Command {
 
 // time is TIME.
 func (c *conn) time(call *engine.Call) {
-	micros := int64(c.server.now()) / 1000
+	micros := int64(now(call.On)) / 1000
 	call.Out.Array(2)
 	call.Out.BulkString(strconv.FormatInt(micros/1e6, 10))
 	call.Out.BulkString(strconv.FormatInt(micros%1e6, 10))

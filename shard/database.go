@@ -13,6 +13,7 @@ type Database struct {
 	collect func(uint32) // bound once, as the next two: the wheels are pulled without allocating
 	settled func(uint32)
 	weigh   func(uint32, bool) bool
+	watched map[string]*watch // by key; nil when nobody watches
 }
 
 func newDatabase(ks *Keyspace, number int) *Database {
@@ -121,6 +122,9 @@ func (d *Database) SetExpiry(e *Entry, when int64) {
 	}
 	d.refresh(e)
 	if !e.live || e.cell.when == when {
+		if e.live && when != 0 && d.watched != nil {
+			d.touch(e.key) // as in Redis, setting it again counts, and removing none does not
+		}
 		return
 	}
 	if d.ks.effects != nil {
@@ -183,6 +187,9 @@ func (d *Database) Expires() int { return d.tables.timed() }
 
 func (d *Database) put(e *Entry, k Kind, when int64, value []byte) {
 	ref := e.ref
+	if d.watched != nil {
+		d.touch(e.key)
+	}
 	if d.ks.undo != nil {
 		d.ks.undo.restore(d, e)
 	}
@@ -191,6 +198,15 @@ func (d *Database) put(e *Entry, k Kind, when int64, value []byte) {
 }
 
 func (d *Database) remove(e *Entry) {
+	if d.watched != nil {
+		d.touch(e.key)
+	}
+	d.drop(e)
+}
+
+// drop removes a record that need not be there: its key has been absent for
+// everybody.
+func (d *Database) drop(e *Entry) {
 	ref := e.ref
 	if d.ks.undo != nil {
 		d.ks.undo.restore(d, e)
@@ -200,6 +216,9 @@ func (d *Database) remove(e *Entry) {
 }
 
 func (d *Database) setExpiry(e *Entry, when int64) {
+	if d.watched != nil {
+		d.touch(e.key)
+	}
 	if d.ks.undo != nil {
 		d.ks.undo.expiry(d, e)
 	}
@@ -209,6 +228,9 @@ func (d *Database) setExpiry(e *Entry, when int64) {
 
 func (d *Database) splice(e *Entry, when int64, at, remove int, insert []byte) {
 	ref := e.ref
+	if d.watched != nil {
+		d.touch(e.key)
+	}
 	if d.ks.undo != nil {
 		d.ks.undo.splice(d, e, at, remove, len(insert))
 	}
@@ -219,6 +241,9 @@ func (d *Database) splice(e *Entry, when int64, at, remove int, insert []byte) {
 func (d *Database) flush() {
 	if d.tables.count == 0 {
 		return
+	}
+	if d.watched != nil {
+		d.touchAll()
 	}
 	if d.ks.undo != nil {
 		d.ks.undo.flush(d)

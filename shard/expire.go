@@ -47,7 +47,7 @@ func (d *Database) expired(ref uint32) {
 	c := d.tables.arena.cell(ref)
 	e := Entry{key: c.key(), cell: c, place: uint32(d.ks.seed.Place(c.key())), ref: ref}
 	d.ks.stats.Expired++
-	d.remove(&e)
+	d.drop(&e)
 }
 
 // SetGarbage turns the collection of expired records on or off, for tests: the

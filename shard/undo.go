@@ -116,4 +116,7 @@ func (ks *Keyspace) invert(u *Undo, inverse []byte) {
 func (d *Database) revert(t *tables) {
 	d.tables = t
 	d.version++
+	if d.watched != nil {
+		d.touchAll()
+	}
 }

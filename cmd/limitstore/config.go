@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,8 @@ type config struct {
 	inbox           count
 	subscriptions   count
 	subscriber      size
+	transaction     count
+	transactionSize size
 
 	notes    []string // what the log warns of at the start
 	ready    []string // what the log says once clients are taken
@@ -89,8 +92,10 @@ const (
 )
 
 // options lists every flag in the order in which the help shows them.
-func options() []option {
-	wire, limits := resp.DefaultLimits(), engine.DefaultLimits()
+func options() []option { return slices.Concat(placeOptions(), limitOptions(), fileOptions()) }
+
+// placeOptions say where to listen, to whom, and where to tell what happens.
+func placeOptions() []option {
 	return []option{
 		{name: "addr", standard: "127.0.0.1:7379", unit: "HOST:PORT", field: func(c *config) flag.Value { return &c.addr },
 			help: "where to listen for clients; port 0 takes a free one; several with commas between them; one that begins with - may be missing on this machine"},
@@ -122,6 +127,13 @@ func options() []option {
 			help: "where to append the log; empty: standard error"},
 		{name: "pid-file", unit: "FILE", field: func(c *config) flag.Value { return &c.pidFile },
 			help: "file to write the process' number to; it is removed at the end"},
+	}
+}
+
+// limitOptions are the limits of connections and of what they store.
+func limitOptions() []option {
+	wire, limits := resp.DefaultLimits(), engine.DefaultLimits()
+	return []option{
 		{name: "max-clients", standard: "10000", unit: "N", min: 1, max: 1_000_000, field: func(c *config) flag.Value { return &c.maxClients },
 			help: "connections at once; one more is told so and closed"},
 		{name: "idle-timeout", standard: "0", unit: "DURATION", max: 365 * day, field: func(c *config) flag.Value { return &c.idleTimeout },
@@ -150,6 +162,16 @@ func options() []option {
 			help: "channels and patterns that one connection may listen to"},
 		{name: "subscriber-buffer", standard: sized(server.DefaultSubscriberBuffer), unit: "BYTES", min: 64 << 10, max: 4 * gib, field: func(c *config) flag.Value { return &c.subscriber },
 			help: "most bytes that may wait for one subscriber, and a quarter of it for a minute; one that is further behind is cut off"},
+		{name: "transaction", standard: strconv.Itoa(limits.Transaction), unit: "N", min: 1, max: 1 << 20, field: func(c *config) flag.Value { return &c.transaction },
+			help: "commands of one transaction, from MULTI to EXEC"},
+		{name: "transaction-buffer", standard: sized(limits.TransactionBytes), unit: "BYTES", min: 16 << 10, max: 4 * gib, field: func(c *config) flag.Value { return &c.transactionSize },
+			help: "most bytes that the commands of one transaction take"},
+	}
+}
+
+// fileOptions are about the settings themselves.
+func fileOptions() []option {
+	return []option{
 		{name: "config", unit: "FILE", field: func(c *config) flag.Value { return &c.file },
 			help: "file of settings: a name and its value on each line, without dashes"},
 		{name: "check-config", standard: "false", field: func(c *config) flag.Value { return &c.check },
@@ -359,6 +381,7 @@ func (c *config) shardCount() int {
 func (c *config) limits() engine.Limits {
 	return engine.Limits{
 		Key: int(c.maxKey), Value: int(c.maxValue), Elements: int(c.maxElements), Pipeline: int(c.pipeline), Output: int(c.outputBuffer), Inbox: int(c.inbox), Memory: int(c.maxMemory),
+		Transaction: int(c.transaction), TransactionBytes: int(c.transactionSize),
 	}
 }
 

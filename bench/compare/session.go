@@ -90,8 +90,8 @@ func (s *session) run(t trial) (load.Result, error) {
 	}
 	run.Server = "" // a port that means nothing later
 	s.results.Runs = append(s.results.Runs, run)
-	fmt.Fprintf(s.log, "%s, round %d of %d, %s, depth %d: %.0f/s, %.2f us of CPU, p99 %.0f us\n",
-		t.part.name, t.round, s.rounds, t.contender.name, t.depth, r.PerSecond, cpuOf(run), r.Latency.P99)
+	fmt.Fprintf(s.log, "%s, round %d of %d, %s, depth %d: %.0f/s, %s us of CPU, p99 %.0f us\n",
+		t.part.name, t.round, s.rounds, t.contender.name, t.depth, r.PerSecond, spreadOf([]Run{run}, cpuOf), r.Latency.P99)
 	return r, nil
 }
 

@@ -114,10 +114,10 @@ func readTree(root fs.FS) (*tree, error) {
 	return t, err
 }
 
-// isSource says whether people write the file.
+// isSource says whether people write the file, or a page shows it.
 func isSource(name string) bool {
 	switch filepath.Ext(name) {
-	case ".go", ".md", ".mod":
+	case ".go", ".md", ".mod", ".svg":
 		return true
 	}
 	return name == "Makefile" || name == ".ci/run"

@@ -294,3 +294,28 @@ func TestAnInterruptedComparisonPrintsWhatItHas(t *testing.T) {
 		t.Errorf("printed\n%s", text)
 	}
 }
+
+// TestTheRealPage wants docs/benchmarks.md to have its marks, and where the results
+// of a comparison are kept, its figures to be made of them.
+func TestTheRealPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replaceFigures(string(text), ""); err != nil {
+		t.Error(err)
+	}
+	kept, err := filepath.Glob("../results/compare.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range kept {
+		r, err := ReadResults(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := replaceFigures(string(text), r.figures("benchmarks")); want != string(text) {
+			t.Errorf("docs/benchmarks.md is not what %s says: limitstore bench compare --from bench/results/compare.json --page docs/benchmarks.md", file)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,11 +91,6 @@ func (p plot) write(file string, lines []line) error {
 	picture.Title.Text, picture.X.Label.Text, picture.Y.Label.Text = p.title, p.x, p.y
 	picture.Legend.Top = true
 	picture.Add(plotter.NewGrid())
-	if p.logarithmic {
-		picture.Y.Scale, picture.Y.Tick.Marker = gonum.LogScale{}, gonum.LogTicks{Prec: -1}
-	} else {
-		picture.Y.Min = 0
-	}
 	for i, l := range lines {
 		path, dots, err := plotter.NewLinePoints(l.xys())
 		if err != nil {
@@ -104,11 +100,23 @@ func (p plot) write(file string, lines []line) error {
 		picture.Add(path, dots)
 		picture.Legend.Add(l.name, path, dots)
 	}
+	p.scale(picture)
 	if err := picture.Save(plotWidth, plotHeight, file); err != nil {
 		_ = os.Remove(file) // half a picture is none
 		return err
 	}
 	return nil
+}
+
+// scale sets the axes, with room for the legend above the lines.
+func (p plot) scale(picture *gonum.Plot) {
+	if !p.logarithmic {
+		picture.Y.Min, picture.Y.Max = 0, picture.Y.Max*4/3
+		return
+	}
+	picture.Y.Scale, picture.Y.Tick.Marker = gonum.LogScale{}, gonum.LogTicks{Prec: -1}
+	picture.Y.Min = math.Pow(10, math.Floor(math.Log10(picture.Y.Min)))
+	picture.Y.Max = math.Pow(10, math.Ceil(math.Log10(picture.Y.Max*4)))
 }
 
 func (l line) xys() plotter.XYs {

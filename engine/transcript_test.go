@@ -89,6 +89,7 @@ func (d *desk) do(args ...string) string {
 //	# a comment
 //	at +1500ms            the clock moves on (or: at 1767225600000, Unix ms)
 //	shards 4              a new, empty store of so many shards
+//	maxmemory 2097152     a new, empty store of one shard with so many bytes
 //	resp 3                the protocol of what follows
 //	> SET k v             a command, words split and quoted as in redis-cli
 //	OK                    what redis-cli shows, until the next empty or special line
@@ -119,6 +120,10 @@ func play(t *testing.T, lines []string) {
 		case word == "shards":
 			n, _ := strconv.Atoi(rest)
 			d = newDesk(t, n)
+		case word == "maxmemory":
+			n, _ := strconv.Atoi(rest)
+			d = newTightDesk(t, 1, n)
+			t.Cleanup(d.engine.Close)
 		case word == "resp":
 			n, _ := strconv.Atoi(rest)
 			d.session.SetProto(n)

@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -156,5 +157,25 @@ func BenchmarkDoor(b *testing.B) {
 				door.Through(ids, inside)
 			}
 		})
+	}
+}
+
+// BenchmarkBytesPerKey fills a keyspace with buckets under keys of 20 bytes and
+// reports the worst of eight sizes from 5 to 10 million, as counted and as the heap
+// grew.
+func BenchmarkBytesPerKey(b *testing.B) {
+	for b.Loop() {
+		before := heap()
+		ks, _ := newTestKeyspace(b, 256)
+		d, counted, grown := ks.Database(0), 0.0, 0.0
+		for size := range 8 {
+			n := 5_000_000 + size*5_000_000/7
+			putBuckets(d, d.Len(), n, ks.NowMillis()+1e6)
+			counted = max(counted, float64(ks.Memory())/float64(n))
+			grown = max(grown, float64(heap()-before)/float64(n))
+		}
+		b.ReportMetric(counted, "counted-B/key")
+		b.ReportMetric(grown, "heap-B/key")
+		runtime.KeepAlive(ks)
 	}
 }

@@ -32,11 +32,12 @@ func putBuckets(d *Database, first, last int, ms int64) {
 // counted, at any size over two doublings and more: there is no step at which a
 // table doubles.
 func TestMemoryPerBucket(t *testing.T) {
-	const keys, bar = 600_000, 96
+	const keys, bar = 1_000_000, 96
+	before := heap()
 	ks, _ := newTestKeyspace(t, 1)
 	d := ks.Database(0)
 	var worst float64
-	for n := 0; n < keys; n += 20_000 {
+	for n := 0; n < keys; n += 20_000 { // more than eight sizes within each doubling
 		putBuckets(d, n, n+20_000, ks.NowMillis()+1000)
 		if n < 100_000 {
 			continue
@@ -47,7 +48,12 @@ func TestMemoryPerBucket(t *testing.T) {
 			t.Fatalf("%.1f bytes a bucket at %d", each, d.Len())
 		}
 	}
-	t.Logf("%.1f bytes a bucket at worst", worst)
+	used, said := heap()-before, ks.Memory()
+	if ratio := float64(used) / float64(said); ratio < 0.8 || ratio > 1.2 {
+		t.Errorf("the heap grew by %d, Memory says %d", used, said)
+	}
+	t.Logf("%.1f bytes a bucket at worst, %.1f on the heap at the end", worst, float64(used)/keys)
+	runtime.KeepAlive(ks)
 }
 
 // What Memory says is what the runtime has given out.
@@ -100,6 +106,10 @@ func TestMemoryIsReturned(t *testing.T) {
 	left := empty + chunkSize + full/100
 	if got := ks.Memory(); got > left {
 		t.Fatalf("%d bytes without records, %d with %d, %d when new", got, full, keys, empty)
+	}
+	putBuckets(d, keys, 2*keys, ks.NowMillis()+1000)
+	if got := ks.Memory(); float64(got) > 1.02*float64(full) {
+		t.Fatalf("%d bytes with as many again, %d before", got, full)
 	}
 	checkAt(t, d, true)
 }

@@ -122,7 +122,7 @@ func (c *Call) find(kind shard.Kind, v verb) bool {
 		c.Fail(WrongType)
 		return false
 	}
-	if c.tight && !l.entry.Exists() {
+	if c.tight && !l.entry.Exists() && (v == take || v == debit) {
 		c.Fail(OutOfMemory)
 		return false
 	}

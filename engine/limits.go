@@ -79,6 +79,6 @@ func LimitRows() []LimitRow {
 		{"keys that one connection watches", "1024", "", "WATCH is refused; what is watched already stays so"},
 		{"pipelines waiting at one shard", "", "--inbox", "further connections wait, and are not read meanwhile"},
 		{"pipelines run under one reading of the clock", "64", "", "the shard reads the clock again and goes on"},
-		{"expired keys freed between two rounds of pipelines", "256", "", "the rest is freed after the next round; what has expired is absent either way"},
+		{"expired keys freed between two rounds of pipelines", "256", "", "the rest is freed after the next round; what has expired is absent either way. When memory is full as many are freed before each command that may make it grow"},
 	}
 }

@@ -72,14 +72,16 @@ func (d *Database) mayGo(ref uint32) {
 }
 
 // MakeRoom is called before a command that makes memory grow. It returns true
-// when the command may run, after giving up limiter state if need be: at most
-// mostEvictions of it, and moving the records of at most one sparse chunk.
+// when the command may run, after collecting what has expired and giving up
+// limiter state if need be: at most mostEvictions of it, and moving the records of at most
+// one sparse chunk.
 // What is given up is written as deleted. Followers never call it: they apply what the
 // leader gave up.
 func (ks *Keyspace) MakeRoom() bool {
 	if ks.budget == 0 || ks.packed() <= ks.budget && ks.Memory() <= ks.budget {
 		return true
 	}
+	ks.Collect()
 	looks := evictionLooks
 	for n := 0; n < mostEvictions && looks > 0 && ks.packed() > ks.budget; n++ {
 		if !ks.giveUp(&looks) {

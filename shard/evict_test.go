@@ -230,6 +230,36 @@ func TestNothingThatDeniesGoes(t *testing.T) {
 // leastBudget is a budget that an empty keyspace fits into and no more.
 const leastBudget = 100 << 10
 
+// What has expired goes first, whatever it was, and counts as expired.
+func TestTheExpiredMakeRoomFirst(t *testing.T) {
+	ks, clock := newTestKeyspace(t, 256)
+	ks.budget = 2 << 20
+	d := ks.Database(0)
+	var buf [20]byte
+	stored := 0
+	for ; ks.packed() < ks.budget-1000; stored++ { // half of it strings that expire at once
+		if stored%2 == 0 {
+			e := d.Lookup(numbered(stored))
+			d.Put(&e, KindString, ks.millis+1, []byte("a session of some length"))
+			continue
+		}
+		e := d.Lookup(key20(buf[:], stored))
+		d.PutBucket(&e, bucketAt(ks.millis+1e6))
+	}
+	clock.now += limit.Instant(time.Millisecond)
+	ks.Tick()
+	for i := range stored / 3 {
+		if !ks.MakeRoom() {
+			t.Fatalf("refused at %d", i)
+		}
+		e := d.Lookup(key20(buf[:], stored+i))
+		d.PutBucket(&e, bucketAt(ks.millis+1e6))
+	}
+	if s := ks.Stats(); s.Evicted != 0 || s.Expired == 0 {
+		t.Errorf("%d given up, %d expired", s.Evicted, s.Expired)
+	}
+}
+
 // A limiter state without an expiry, which no command makes, is never given up.
 func TestWhatNeverExpiresStays(t *testing.T) {
 	ks, _ := newTestKeyspace(t, 1)

@@ -75,7 +75,7 @@ func (d *Database) mayGo(ref uint32) {
 // when the command may run, after collecting what has expired and giving up
 // limiter state if need be: at most mostEvictions of it, and moving the records of at most
 // one sparse chunk.
-// What is given up is written as deleted. Followers never call it: they apply what the
+// It moves records: views of them are not valid afterwards. What is given up is written as deleted. Followers never call it: they apply what the
 // leader gave up.
 func (ks *Keyspace) MakeRoom() bool {
 	if ks.budget == 0 || ks.packed() <= ks.budget && ks.Memory() <= ks.budget {

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"time"
+
+	"github.com/limitstore/limitstore/limit"
 	"github.com/limitstore/limitstore/resp"
 	"github.com/limitstore/limitstore/shard"
 )
@@ -56,12 +59,18 @@ type batch struct {
 	done  int // calls that have run
 	pause int // bytes of replies after which it stops until they are written
 	call  Call
+
+	took    func(*Command, [][]byte, limit.Instant, time.Duration) // as Session.Took
+	timeAll bool
 }
 
-// Run runs the calls on the shard's goroutine, from where it stopped.
+// Run runs the calls on the shard's goroutine, from where it stopped. After a
+// command that may have run long the clock is read again; so it is before one that
+// is timed, unless that was just done.
 func (b *batch) Run(ks *shard.Keyspace) {
 	warm := b.done
 	b.call.steady = true
+	fresh := false // the clock was read when the last command was done
 	for b.done < len(b.calls) && b.out.Len() < b.pause {
 		if b.done == warm {
 			warm += b.warm(ks)
@@ -70,13 +79,19 @@ func (b *batch) Run(ks *shard.Keyspace) {
 		b.done++
 		c := &b.call
 		c.Command, c.Args, c.db, c.ks = q.command, q.args, q.db, ks
-		c.place, c.placed = q.place, q.command.Keys.Last == 1
+		c.place, c.placed = q.place, q.command.Keys == OneKey
 		c.transaction = q.transaction
-		c.run()
-		b.end()
-		if q.command.Flags&Fast == 0 || q.command.Keys != OneKey {
-			ks.Tick()
+		slow := q.command.Flags&Fast == 0 || q.command.Keys != OneKey
+		if b.took != nil && (slow || b.timeAll) {
+			b.runTimed(ks, fresh)
+		} else {
+			c.run()
+			if slow {
+				ks.Tick()
+			}
 		}
+		fresh = slow || b.timeAll
+		b.end()
 	}
 	b.call.steady, b.call.asker, b.call.asked = false, nil, nil
 }
@@ -92,6 +107,19 @@ func (b *batch) warm(ks *shard.Keyspace) int {
 		ks.Database(next[0].db).Warm(places[:len(next)])
 	}
 	return len(next)
+}
+
+// runTimed runs the call and tells how long that took.
+func (b *batch) runTimed(ks *shard.Keyspace, fresh bool) {
+	if !fresh {
+		ks.Tick()
+	}
+	c, start := &b.call, ks.Now()
+	c.run()
+	ks.Tick()
+	took := time.Duration(ks.Now() - start)
+	c.stats.timed(c.Command.id, took)
+	b.took(c.Command, c.Args, ks.Now(), took)
 }
 
 // run runs the command and counts it.

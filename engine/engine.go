@@ -22,6 +22,7 @@ type Engine struct {
 	door   *shard.Door
 	stats  []*Stats // by shard; touched only on that shard's goroutine or while it stands
 	table  *Table
+	clock  shard.Clock
 	limits Limits
 	seed   shard.Seed
 	all    []int // every shard number, ascending
@@ -29,7 +30,7 @@ type Engine struct {
 
 // New starts an engine. Close ends it.
 func New(cfg Config) *Engine {
-	e := &Engine{table: cfg.Table, limits: cfg.Limits.withDefaults(), seed: cfg.Seed}
+	e := &Engine{table: cfg.Table, clock: cfg.Clock, seed: cfg.Seed, limits: cfg.Limits.withDefaults()}
 	for i := range cfg.Shards {
 		e.shards = append(e.shards, shard.New(shard.Config{Index: i, Clock: cfg.Clock, Seed: cfg.Seed, Inbox: e.limits.Inbox, Memory: int64(e.limits.Memory / cfg.Shards)}))
 		e.stats = append(e.stats, newStats(len(e.table.rows)))

@@ -3,7 +3,9 @@ package engine
 import (
 	"errors"
 	"io"
+	"time"
 
+	"github.com/limitstore/limitstore/limit"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -27,6 +29,14 @@ type Session struct {
 	// Ran, unless nil, is told of each command that ran here without a shard, with
 	// its reply: no shard counts those.
 	Ran func(command *Command, reply []byte)
+
+	// Took, unless nil, is told of each command that was timed: when it was done,
+	// and how long it ran, without waiting for its turn. It is called on the goroutine
+	// that ran the command, a shard's perhaps, and must neither block nor keep args.
+	// Commands that work on one key and are flagged Fast are timed if TimeAll is set;
+	// it counts for the commands run from then on.
+	Took    func(command *Command, args [][]byte, at limit.Instant, took time.Duration)
+	TimeAll bool
 
 	engine  *Engine
 	w       io.Writer
@@ -189,8 +199,26 @@ func (s *Session) through(command *Command, args [][]byte, ids []int) error {
 func (s *Session) runHere(command *Command, args [][]byte) {
 	c := &s.call
 	c.Command, c.Args, c.Out, c.Session, c.db = command, args, &s.local.out, s, s.db
+	timed := s.Took != nil && (s.TimeAll || c.held != nil || command.Flags&Fast == 0)
+	var start limit.Instant
+	if timed {
+		start = s.engine.clock.Now()
+	}
 	c.run()
+	if timed {
+		s.timed(command, args, start, c.held != nil)
+	}
 	s.answered()
+}
+
+// timed tells of a command that ran here from start until now.
+func (s *Session) timed(command *Command, args [][]byte, start limit.Instant, counted bool) {
+	now := s.engine.clock.Now()
+	took := time.Duration(max(now-start, 0))
+	if counted {
+		s.call.stats.timed(command.id, took)
+	}
+	s.Took(command, args, now, took)
 }
 
 // settle runs everything queued and gathers the replies in order.
@@ -216,6 +244,7 @@ func (s *Session) runBatches() error {
 	open := true
 	for i, b := range s.batches {
 		if b != nil && b.rest() > 0 {
+			b.took, b.timeAll = s.Took, s.TimeAll
 			s.ticket.Add(1)
 			open = s.engine.shards[i].Serve(b, &s.ticket) && open
 		}

@@ -21,6 +21,8 @@ type census struct {
 	waiting     []int         // batches in each shard's inbox
 	stats       *engine.Stats // of commands, those of the server included
 	connections int
+	accepted    uint64 // connections so far
+	refused     uint64
 	totals      totals
 	watch       watch
 	hub         hubFigures
@@ -86,6 +88,7 @@ func (s *Server) census(each func(atShard)) *census {
 	c.totals, c.connections = s.sum()
 	c.hub, c.subscribers = s.hub.figures(), s.subscribers()
 	c.watch = s.watched()
+	c.accepted, c.refused = s.counts.accepted.Load(), s.counts.refused.Load()
 	return c
 }
 
@@ -106,6 +109,8 @@ func (s *Server) addOwn(stats *engine.Stats) {
 	for i := range s.counts.calls {
 		stats.Calls[i] += s.counts.calls[i].Load()
 		stats.Failed[i] += s.counts.failed[i].Load()
+		stats.Timed[i] += s.counts.timed[i].Load()
+		stats.Took[i] += s.counts.took[i].Load()
 	}
 	s.counts.mu.Lock()
 	defer s.counts.mu.Unlock()
@@ -129,4 +134,23 @@ func (c *census) decisions() (allowed, denied uint64) {
 		denied += c.stats.Denied[i]
 	}
 	return allowed, denied
+}
+
+// since leaves what has happened since an earlier census; nil is the start.
+func (c *census) since(base *census) {
+	if base == nil {
+		return
+	}
+	c.stats.Since(base.stats)
+	c.totals = c.totals.minus(base.totals)
+	c.counts.Sub(base.counts)
+	c.accepted -= base.accepted
+	c.refused -= base.refused
+}
+
+// resetStat is CONFIG RESETSTAT.
+func (c *conn) resetStat(call *engine.Call) {
+	c.publish()
+	c.server.base.Store(c.server.census(call.Each))
+	call.Out.OK()
 }

@@ -89,7 +89,7 @@ type identity struct {
 var newcomer = &identity{proto: resp.RESP2}
 
 func newConn(s *Server, nc net.Conn, id int64) *conn {
-	c := &conn{server: s, net: nc, raw: nc, id: id, authenticated: s.secret == nil}
+	c := &conn{server: s, net: nc, raw: nc, id: id, authenticated: s.secret.Load() == nil}
 	if s.cfg.TLS != nil {
 		c.net = tls.Server(nc, s.cfg.TLS)
 	}
@@ -108,7 +108,7 @@ func (c *conn) slim() {
 	}
 	before := c.session
 	c.session = c.server.engine.NewSession(c, c)
-	c.session.Ran = c.ran
+	c.session.Ran, c.session.Took = c.ran, c.took
 	if before != nil {
 		c.session.Inherit(before)
 	}
@@ -201,6 +201,7 @@ func (c *conn) pipeline() error {
 // takeAll takes every complete command that has arrived and writes all replies at
 // once.
 func (c *conn) takeAll() error {
+	c.session.TimeAll = c.server.slow.every.Load()
 	for c.leaving == open {
 		args, err := c.reader.Next()
 		if err != nil {
@@ -247,13 +248,18 @@ func (c *conn) take(args [][]byte) error {
 // refuse answers what is no command. A browser that was lured into posting to
 // this port is not answered at all: as Redis does, its connection is closed at
 // the word that every HTTP request has.
-func (c *conn) refuse(args [][]byte, refusal string) {
+func (c *conn) refuse(args [][]byte, unknown string) {
 	if engine.EqualFold(args[0], "POST") || engine.EqualFold(args[0], "HOST:") {
 		c.leaving = byStranger
 		c.notice(noticeStranger, "connection closed: it speaks HTTP; somebody may be attacking through a browser")
 		return
 	}
-	c.reject(args, refusal)
+	if text, ok := refusal(args); ok {
+		if unknown = text; !c.authenticated {
+			unknown = failNoAuth.text()
+		}
+	}
+	c.reject(args, unknown)
 }
 
 // reject answers a command that does not run.

@@ -39,6 +39,15 @@ const (
 	failLongChannel
 	failSubscriptions
 	failSubcommandSyntax
+	failTimeout
+	failTimeoutNegative
+	failCategory
+	failGenPass
+	failUserNotFound
+	failCommandNotFound
+	failConfigUnknown
+	failConfigSet
+	failSlowlogCount
 )
 
 var failures = [...]engine.ErrorRow{
@@ -68,7 +77,16 @@ var failures = [...]engine.ErrorRow{
 	failSubscribed:       {Format: "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", When: "another command of a subscriber who speaks RESP2"},
 	failLongChannel:      {Format: "ERR name is longer than %d bytes", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE with a longer name than a channel or a pattern may have"},
 	failSubscriptions:    {Format: "ERR a connection may have %d subscriptions", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE beyond that; none of its names is subscribed to"},
-	failSubcommandSyntax: {Format: "ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", When: "PUBSUB CHANNELS or PUBSUB SHARDCHANNELS with more than a pattern"},
+	failSubcommandSyntax: {Format: "ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", When: "PUBSUB CHANNELS, ACL CAT, SLOWLOG GET and the like with too many words"},
+	failTimeout:          {Format: "ERR timeout is not an integer or out of range", When: "WAIT with a timeout that is no number"},
+	failTimeoutNegative:  {Format: "ERR timeout is negative", When: "WAIT with a timeout below 0"},
+	failCategory:         {Format: "ERR Unknown category '%s'", When: "ACL CAT of a category that does not exist"},
+	failGenPass:          {Format: "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096", When: "ACL GENPASS with another number"},
+	failUserNotFound:     {Format: "ERR User '%s' not found", When: "ACL DRYRUN with another name than \"default\""},
+	failCommandNotFound:  {Format: "ERR Command '%s' not found", When: "ACL DRYRUN of a command that does not exist"},
+	failConfigUnknown:    {Format: "ERR Unknown option or number of arguments for CONFIG SET - '%s'", When: "CONFIG SET of a setting that does not exist"},
+	failConfigSet:        {Format: "ERR CONFIG SET failed (possibly related to argument '%s') - %s", When: "CONFIG SET of a setting that only a start can change, that promises what is not done, or to a value it cannot have; nothing is set"},
+	failSlowlogCount:     {Format: "ERR count should be greater than or equal to -1", When: "SLOWLOG GET with another count"},
 }
 
 // text is the error as it is sent, with the words filled in.
@@ -112,6 +130,10 @@ func Limits() []engine.LimitRow {
 		{Name: "bytes that wait for one subscriber, its own replies included", Flag: "--subscriber-buffer", WhenHit: "the subscriber is cut off at the next message; nobody else waits"},
 		{Name: "a subscriber with more than a quarter of that waiting", Default: "60 s", WhenHit: "the subscriber is cut off"},
 		{Name: "read from a client after a protocol error", Default: "1 s and 1 MiB", WhenHit: "the connection is reset"},
+		{Name: "commands in the slow log", Flag: "--slowlog-max-len", WhenHit: "the oldest is forgotten"},
+		{Name: "words of a command in the slow log, and bytes of one", Default: "32 and 128", WhenHit: "the rest is counted and not kept"},
+		{Name: "seconds of an event of LATENCY", Default: "160", WhenHit: "the oldest is forgotten"},
+		{Name: "failures to log in that ACL LOG has", Default: "128", WhenHit: "the oldest is forgotten"},
 		{Name: "log lines about one kind of trouble with clients", Default: "1 in 10 s", WhenHit: "they are left out; the next line says how many"},
 	}
 }

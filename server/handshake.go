@@ -113,7 +113,7 @@ func (c *conn) quit(call *engine.Call) {
 
 // reset is RESET.
 func (c *conn) reset(call *engine.Call) {
-	c.setAuthenticated(c.server.secret == nil)
+	c.setAuthenticated(c.server.secret.Load() == nil)
 	c.session.Reset()
 	c.unsubscribeAll()
 	c.speak(call, resp.RESP2)
@@ -130,11 +130,12 @@ func (s *Server) knows(user, password []byte) bool {
 	if string(user) != theUser {
 		return false
 	}
-	if s.secret == nil {
+	secret := s.secret.Load()
+	if secret == nil {
 		return true
 	}
 	given := sha256.Sum256(password)
-	return subtle.ConstantTimeCompare(given[:], s.secret[:]) == 1
+	return subtle.ConstantTimeCompare(given[:], secret[:]) == 1
 }
 
 func (c *conn) setAuthenticated(on bool) {
@@ -147,6 +148,7 @@ func (c *conn) login(call *engine.Call, user, password []byte) bool {
 	if !c.server.knows(user, password) {
 		c.server.counts.wrongPass.Add(1)
 		c.notice(noticePassword, "wrong user or password")
+		c.remember(call, user)
 		fail(call, failWrongPass)
 		return false
 	}
@@ -163,7 +165,7 @@ func (c *conn) auth(call *engine.Call) {
 		return
 	case len(call.Args) == 3:
 		user, password = call.Args[1], call.Args[2]
-	case c.server.secret == nil:
+	case c.server.secret.Load() == nil:
 		fail(call, failNoPassword)
 		return
 	}

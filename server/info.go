@@ -20,7 +20,8 @@ func infoCommands() []engine.Command {
 		Args:  []engine.Arg{{Name: "section", Type: engine.String, Optional: true, Multiple: true}},
 		Flags: engine.Loading | engine.Stale, Scope: engine.EachShard, Run: of((*conn).info),
 		Reply: "lines of name:value, in sections", Examples: []engine.Example{{In: "INFO cluster", Out: `"# Cluster\r\ncluster_enabled:0\r\n"`}},
-		Notes: "The fields are Redis' where Redis has them. What is not measured is left out: commandstats (shown with INFO all, or when named) has counts without times. " +
+		Notes: "The fields are Redis' where Redis has them. What is not measured is left out: commandstats (shown with INFO all, or when named) has times of the commands that are timed, see SLOWLOG: usec_per_call is the mean of those. " +
+			"Counts are since the start or CONFIG RESETSTAT. " +
 			"redis_version is the Redis whose protocol is spoken, limitstore_version the program. used_memory is what keys take, counted exactly; used_memory_rss what the process has of the system, buffers of connections and what Go keeps included. limiter_evicted_debt is what the limiter states among evicted_keys owed. avg_ttl is an estimate.",
 	}}
 }
@@ -69,6 +70,7 @@ func (c *conn) info(call *engine.Call) {
 		}
 		if r.census == nil {
 			r.census = c.server.census(call.Each)
+			r.census.since(c.server.base.Load())
 		}
 		if len(r.text) > 0 {
 			r.end()
@@ -121,7 +123,7 @@ func (r *report) server() {
 
 func (r *report) clients() {
 	r.line("connected_clients", r.connections)
-	r.line("maxclients", r.s.cfg.MaxClients)
+	r.line("maxclients", r.s.maxClients())
 	r.line("blocked_clients", 0)
 	r.line("tracking_clients", 0)
 	r.line("pubsub_clients", r.subscribers)
@@ -153,14 +155,14 @@ func (r *report) persistence() {
 
 func (r *report) stats() {
 	allowed, denied := r.decisions()
-	r.line("total_connections_received", r.s.counts.accepted.Load())
+	r.line("total_connections_received", r.accepted)
 	r.line("total_commands_processed", r.totals.commands)
 	r.line("instantaneous_ops_per_sec", r.watch.rate.commands)
 	r.line("total_net_input_bytes", r.totals.in)
 	r.line("total_net_output_bytes", r.totals.out)
 	r.line("instantaneous_input_kbps", fmt.Sprintf("%.2f", float64(r.watch.rate.in)/1024))
 	r.line("instantaneous_output_kbps", fmt.Sprintf("%.2f", float64(r.watch.rate.out)/1024))
-	r.line("rejected_connections", r.s.counts.refused.Load())
+	r.line("rejected_connections", r.refused)
 	r.line("expired_keys", r.counts.Expired)
 	r.line("evicted_keys", r.counts.Evicted)
 	r.line("evicted_clients", 0)
@@ -193,8 +195,15 @@ func (r *report) cpu() {
 
 func (r *report) commands() {
 	for _, row := range r.s.table.Rows() {
-		if calls := r.census.stats.Calls[row.ID()]; calls > 0 {
-			r.line("cmdstat_"+row.Lower(), fmt.Sprintf("calls=%d,failed_calls=%d", calls, r.census.stats.Failed[row.ID()]))
+		id, st := row.ID(), r.census.stats
+		timed, took := st.Timed[id], time.Duration(st.Took[id])
+		switch {
+		case st.Calls[id] == 0:
+		case timed == 0:
+			r.line("cmdstat_"+row.Lower(), fmt.Sprintf("calls=%d,failed_calls=%d", st.Calls[id], st.Failed[id]))
+		default:
+			r.line("cmdstat_"+row.Lower(), fmt.Sprintf("calls=%d,usec=%d,usec_per_call=%.2f,failed_calls=%d",
+				st.Calls[id], took.Microseconds(), float64(took.Nanoseconds())/1000/float64(timed), st.Failed[id]))
 		}
 	}
 }

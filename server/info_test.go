@@ -40,7 +40,7 @@ func TestInfoIsTrue(t *testing.T) {
 		"limiter_allowed": "2", "limiter_denied": "1", "total_error_replies": "6",
 		"errorstat_ERR": "count=4", "errorstat_WRONGTYPE": "count=1", "errorstat_WRONGPASS": "count=1",
 		"cmdstat_set": "calls=2,failed_calls=0", "cmdstat_tb.take": "calls=3,failed_calls=0", "cmdstat_get": "calls=3,failed_calls=1", "cmdstat_ping": "calls=2,failed_calls=0",
-		"cmdstat_select": "calls=3,failed_calls=1", "cmdstat_mset": "calls=1,failed_calls=0", "cmdstat_auth": "calls=1,failed_calls=1",
+		"cmdstat_select": "calls=3,failed_calls=1", "cmdstat_mset": "calls=1,usec=0,usec_per_call=0.00,failed_calls=0", "cmdstat_auth": "calls=1,failed_calls=1",
 		"db3": "keys=3,expires=0,avg_ttl=0",
 	}
 	for name, value := range want {

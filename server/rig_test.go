@@ -47,6 +47,7 @@ type setup struct {
 	Config
 	shards int
 	limits engine.Limits
+	clock  shard.Clock // nil: the rig's, moved by hand
 }
 
 // newRig starts a server; it ends with the test.
@@ -61,7 +62,10 @@ func newRig(t testing.TB, change ...func(*setup)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Config{Shards: s.shards, Clock: r.clock, Seed: shard.Seed{1, 2}, Table: table, Limits: s.limits})
+	if s.clock == nil {
+		s.clock = r.clock
+	}
+	e := engine.New(engine.Config{Shards: s.shards, Clock: s.clock, Seed: shard.Seed{1, 2}, Table: table, Limits: s.limits})
 	t.Cleanup(e.Close)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

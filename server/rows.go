@@ -24,5 +24,6 @@ func Commands() []engine.Command {
 	return slices.Concat(
 		handshakeCommands(), clientCommands(), pubsubCommands(),
 		commandCommands(), infoCommands(), configCommands(), memoryCommands(), timeCommands(), shutdownCommands(),
+		aclCommands(), roleCommands(), slowlogCommands(), latencyCommands(),
 	)
 }

@@ -31,6 +31,8 @@ type Config struct {
 	MaxSubscriptions int           // of one connection; default 65,536
 	SubscriberBuffer int           // bytes that may wait for one subscriber; default 32 MiB
 	Log              *slog.Logger  // nil: nothing is logged
+	Thresholds       *Thresholds   // of slow commands; nil: Redis'
+	NeedsPassword    bool          // CONFIG SET may not take the password away
 	Version          string        // limitstore's
 	Commit           string
 	Settings         []Setting // what CONFIG GET shows beside Redis' own names
@@ -77,12 +79,15 @@ type Server struct {
 	cfg     Config
 	engine  *engine.Engine
 	table   *engine.Table
-	secret  *[sha256.Size]byte // of the password; nil when there is none
-	runID   string             // 40 hex digits, new at each start
+	secret  atomic.Pointer[[sha256.Size]byte] // of the password; nil when there is none
+	runID   string                            // 40 hex digits, new at each start
 	started limit.Instant
 	counts  *counts
 	notices notices
 	hub     hub
+	logins  failedLogins
+	slow    slowness
+	base    atomic.Pointer[census] // what CONFIG RESETSTAT found; INFO counts from there
 
 	mu        sync.Mutex
 	listeners map[net.Listener]bool
@@ -107,12 +112,23 @@ func New(e *engine.Engine, cfg Config) *Server {
 		listeners: map[net.Listener]bool{}, conns: map[int64]*conn{}, stop: make(chan struct{}),
 	}
 	s.notices = notices{log: s.cfg.Log}
-	if cfg.Password != "" {
-		digest := sha256.Sum256([]byte(cfg.Password))
-		s.secret = &digest
+	s.setPassword(cfg.Password)
+	s.slow.set(RedisThresholds)
+	if cfg.Thresholds != nil {
+		s.slow.set(*cfg.Thresholds)
 	}
 	s.started = now(e.On)
 	return s
+}
+
+// setPassword is what AUTH must say from now on; who is in stays in.
+func (s *Server) setPassword(password string) {
+	if password == "" {
+		s.secret.Store(nil)
+		return
+	}
+	digest := sha256.Sum256([]byte(password))
+	s.secret.Store(&digest)
 }
 
 func newRunID() string {
@@ -207,10 +223,11 @@ func (s *Server) isStopping() bool {
 // admit starts a connection, or turns it away when there are too many.
 func (s *Server) admit(nc net.Conn) {
 	s.mu.Lock()
-	full := len(s.conns) >= s.cfg.MaxClients
+	most := s.cfg.MaxClients
+	full := len(s.conns) >= most
 	if full || s.stopping {
 		s.mu.Unlock()
-		s.turnAway(nc, full)
+		s.turnAway(nc, full, most)
 		return
 	}
 	s.nextID++
@@ -226,10 +243,10 @@ func (s *Server) admit(nc net.Conn) {
 // turnAway tells a client why it is not served. A new socket has room for so
 // few bytes, so this does not wait. Over TLS nothing is said: that would take a
 // handshake.
-func (s *Server) turnAway(nc net.Conn, full bool) {
+func (s *Server) turnAway(nc net.Conn, full bool, most int) {
 	if full {
 		s.counts.refused.Add(1)
-		s.notices.say(noticeFull, "connection refused: too many clients", "max_clients", s.cfg.MaxClients)
+		s.notices.say(noticeFull, "connection refused: too many clients", "max_clients", most)
 	}
 	if full && s.cfg.TLS == nil {
 		var w resp.Writer
@@ -299,6 +316,8 @@ type counts struct {
 	ended     [reasons]atomic.Uint64 // by reason
 	calls     []atomic.Uint64        // commands that ran without a shard, by ID
 	failed    []atomic.Uint64        // of those, the ones that replied with an error
+	timed     []atomic.Uint64        // of those, the ones that were timed
+	took      []atomic.Uint64        // their time in nanoseconds
 	rejected  atomic.Uint64          // commands refused before they ran
 
 	mu     sync.Mutex
@@ -306,7 +325,10 @@ type counts struct {
 }
 
 func newCounts(commands int) *counts {
-	return &counts{calls: make([]atomic.Uint64, commands), failed: make([]atomic.Uint64, commands), errors: map[string]uint64{}}
+	return &counts{
+		calls: make([]atomic.Uint64, commands), failed: make([]atomic.Uint64, commands),
+		timed: make([]atomic.Uint64, commands), took: make([]atomic.Uint64, commands), errors: map[string]uint64{},
+	}
 }
 
 // fail counts an error reply by its code.

@@ -78,3 +78,10 @@ func (d *Database) Size(e *Entry) int {
 	}
 	return size
 }
+
+// Sub takes other from s.
+func (s *Stats) Sub(other Stats) {
+	s.Expired -= other.Expired
+	s.Evicted -= other.Evicted
+	s.EvictedDebt -= other.EvictedDebt
+}

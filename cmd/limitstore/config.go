@@ -41,6 +41,9 @@ type config struct {
 	pidFile         text
 	file            text
 	check           yes
+	slower          count
+	slowlog         count
+	latency         count
 	maxClients      count
 	idleTimeout     span
 	writeTimeout    span
@@ -127,6 +130,12 @@ func placeOptions() []option {
 			help: "where to append the log; empty: standard error"},
 		{name: "pid-file", unit: "FILE", field: func(c *config) flag.Value { return &c.pidFile },
 			help: "file to write the process' number to; it is removed at the end"},
+		{name: "slowlog-log-slower-than", standard: "10000", unit: "MICROSECONDS", min: -1, max: 3_600_000_000, field: func(c *config) flag.Value { return &c.slower },
+			help: "SLOWLOG has the commands that take so long; -1: none"},
+		{name: "slowlog-max-len", standard: "128", unit: "N", max: server.MostSlowlog, field: func(c *config) flag.Value { return &c.slowlog },
+			help: "commands that SLOWLOG keeps; the oldest are forgotten"},
+		{name: "latency-monitor-threshold", standard: "0", unit: "MILLISECONDS", max: 3_600_000, field: func(c *config) flag.Value { return &c.latency },
+			help: "LATENCY has the commands that take so long, and all commands are timed; 0: none"},
 	}
 }
 
@@ -398,8 +407,19 @@ func (c *config) server(addr string, secure *tls.Config, log *slog.Logger, shutd
 		Addr: addr, Password: string(c.password), TLS: secure, Wire: c.wire(),
 		MaxClients: int(c.maxClients), IdleTimeout: time.Duration(c.idleTimeout), WriteTimeout: time.Duration(c.writeTimeout),
 		MaxSubscriptions: int(c.subscriptions), SubscriberBuffer: int(c.subscriber),
-		Log: log, Version: version, Commit: commit, Settings: c.settings(), Shutdown: shutdown,
+		Thresholds:    &server.Thresholds{Slower: int64(c.slower), Kept: int(c.slowlog), Latency: int64(c.latency)},
+		NeedsPassword: c.needsPassword(),
+		Log:           log, Version: version, Commit: commit, Settings: append(c.settings(), c.redisSettings()...), Shutdown: shutdown,
 	}
+}
+
+// needsPassword says whether other machines reach the server that nobody has said
+// may do without a password.
+func (c *config) needsPassword() bool {
+	return !bool(c.allowNoPassword) && slices.ContainsFunc(c.addresses(), func(a address) bool {
+		host, err := splitAddress(a.where)
+		return err != nil || !isLoopback(host)
+	})
 }
 
 // settings are the flags with their values as CONFIG GET shows them; secrets are

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/limitstore/limitstore/server"
 )
 
 // directive is one row of the table of Redis' directives that are more than
@@ -172,6 +175,28 @@ func redisBytes(value string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	return n * unit, err == nil && n >= 0 && n <= math.MaxInt64/unit
+}
+
+// redisSettings are settings by the names and in the spelling of Redis, for
+// CONFIG GET. Those that the server itself has an opinion of are not here.
+func (c *config) redisSettings() []server.Setting {
+	levels := map[string]string{"debug": "debug", "info": "notice", "warn": "warning", "error": "nothing"}
+	here, err := os.Getwd()
+	if err != nil {
+		here = "" // it was removed
+	}
+	protected := map[bool]string{true: "no", false: "yes"}[bool(c.allowNoPassword)]
+	return []server.Setting{
+		{Name: "dir", Value: here},
+		{Name: "logfile", Value: c.logFile.String()},
+		{Name: "loglevel", Value: levels[c.logLevel.String()]},
+		{Name: "pidfile", Value: c.pidFile.String()},
+		{Name: "protected-mode", Value: protected},
+		{Name: "tcp-keepalive", Value: strconv.Itoa(int(time.Duration(c.keepAlive) / time.Second))},
+		{Name: "tls-cert-file", Value: c.tlsCert.String()},
+		{Name: "unixsocket", Value: c.unixSocket.String()},
+		{Name: "unixsocketperm", Value: c.unixMode.String()},
+	}
 }
 
 // joinAddress is HOST:PORT; * is every address.

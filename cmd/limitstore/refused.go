@@ -1,11 +1,15 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/limitstore/limitstore/server"
+)
 
 // refusedPage is docs/refused.md.
 func refusedPage() string {
 	var out strings.Builder
-	out.WriteString(generated("As a Redis server", "the table in cmd/limitstore/directives.go"))
+	out.WriteString(generated("As a Redis server", "the tables in cmd/limitstore/directives.go and server/refused.go"))
 	out.WriteString(`
 The program also takes the words that start a Redis: ` + "`redis-server [FILE] [--directive [value ...]] ... [-]`" + `, with quotes,
 comments and include in files, and - for standard input. It does so when it is called by the name redis-server (a
@@ -34,7 +38,27 @@ The process ends with 2, unless the value is one that asks for nothing.
 			out.WriteString(row(code(d.name), acceptedValues(d), d.why))
 		}
 	}
-	out.WriteString("\nAny other directive, Redis' or not, is named in the log and passed over.\n")
+	out.WriteString(`
+Any other directive, Redis' or not, is named in the log and passed over.
+
+## Commands refused
+
+COMMAND does not show them. A command that is not in this list and not in [commands](commands.md) is unknown here.
+
+` + row("command", "error", "because") + row("---", "---", "---"))
+	for _, r := range server.Refusals() {
+		out.WriteString(row(code(r.Command), code(r.Text), r.Why))
+	}
+	out.WriteString(`
+## Settings refused
+
+CONFIG SET of one of these to what it is not is refused. What is neither here nor named below
+[CONFIG SET](commands.md#config-set) can only be given at the start.
+
+` + row("setting", "because") + row("---", "---"))
+	for _, r := range server.RefusedSettings() {
+		out.WriteString(row(code(r.Name), r.Why))
+	}
 	return out.String()
 }
 

@@ -223,6 +223,7 @@ func takeClients(ctx context.Context, s *server.Server, all []net.Listener, w *w
 		waiting--
 		failure = fmt.Errorf("the listener failed: %w", err)
 	case <-ctx.Done():
+		w.ready.Store(false) // before anybody can know
 		log.Info("limitstore stops", "because", context.Cause(ctx))
 	}
 	w.ready.Store(false)

@@ -8,7 +8,7 @@ func Commands() []Command {
 	return slices.Concat(
 		bucketCommands(), leakyCommands(), fixedCommands(), slidingCommands(), logCommands(), throttleCommands(),
 		stringCommands(), counterCommands(), increxCommands(),
-		hashCommands(), setCollectionCommands(), sortedCommands(), listCommands(),
+		hashCommands(), setCollectionCommands(), sortedCommands(), listCommands(), popFirstCommands(),
 		keyCommands(), copyCommands(), expireCommands(), scanCommands(), databaseCommands(), transactionCommands(),
 	)
 }

@@ -21,13 +21,14 @@ var sortedForms = []form{
 	"ZLEXCOUNT lk mr mr", "ZLEXCOUNT k - +", "ZREMRANGEBYLEX lk mr mr", "ZREMRANGEBYSCORE k sr sr", "ZREMRANGEBYRANK k i i", "ZPOPMIN k", "ZPOPMAX k", "ZPOPMIN k pos", "ZPOPMAX k pos",
 	"ZADD lk zm+", "ZADD lk zm+", "ZREM lk m+", "ZRANDMEMBER k", "ZRANDMEMBER k cnt", "ZRANDMEMBER k cnt WITHSCORES", "ZRANDMEMBER k cnt odd", "ZSCAN k c walk", "ZSCAN k c walk",
 	"ZUNION num k+ join", "ZUNION 2 k k join", "ZINTER num k+ join", "ZINTER 2 k k join", "ZINTER 2 k k join", "ZDIFF num k+ join", "ZDIFF 2 k k", "ZINTERCARD 1 k card", "ZINTERCARD 2 k k card", "ZINTERCARD num k+",
-	"ZUNIONSTORE k num k+ join", "ZUNIONSTORE k 2 k k join", "ZINTERSTORE k 2 k k join", "ZDIFFSTORE k 2 k k join", "ZDIFFSTORE k 2 k k",
+	"ZMPOP 1 k minx mpop", "ZMPOP 2 k k minx mpop", "ZMPOP num k+ minx mpop", "ZUNIONSTORE k num k+ join", "ZUNIONSTORE k 2 k k join", "ZINTERSTORE k 2 k k join", "ZDIFFSTORE k 2 k k join", "ZDIFFSTORE k 2 k k",
 	"SADD k m+", "TYPE k", "OBJECT ENCODING k", "MANYSCORES k", "OTHER k", "SET k v", "DEL k", "RENAME k k", "COPY k k copy", "EXPIRE k s", "PERSIST k", "PEXPIRETIME k", "SCAN c scan",
 }
 
 var listForms = []form{
 	"LPUSH k m+", "LPUSH k m+", "RPUSH k m+", "RPUSH k m+", "LPUSHX k m+", "RPUSHX k m+", "LPOP k", "RPOP k", "LPOP k pos", "RPOP k pos", "LLEN k", "LRANGE k i i", "LRANGE k 0 -1", "LINDEX k i", "LINDEX k i",
 	"LSET k i m", "LSET k i m", "LINSERT k near m m", "LINSERT k near m m", "LREM k cnt m", "LREM k cnt m", "LTRIM k i i", "LPOS k m lpos", "LPOS k m lpos", "LMOVE k k side side", "LMOVE k k side side", "RPOPLPUSH k k", "RPOPLPUSH k k",
+	"LMPOP 1 k side mpop", "LMPOP 2 k k side mpop", "LMPOP num k+ side mpop",
 	"TYPE k", "OBJECT ENCODING k", "MANYELEMENTS k", "OTHER k", "SET k v", "DEL k", "RENAME k k", "COPY k k copy", "EXPIRE k s", "PERSIST k", "PEXPIRETIME k", "SCAN c scan",
 }
 

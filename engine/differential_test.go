@@ -114,6 +114,7 @@ var drawn = map[string][]string{
 	"mr":   {"-", "-", "+", "+", "[a", "(a", "[b", "(c", "[", "(", "[1", "a", "", "-x", "+x", "[\xff", "(bin\x00\r\n\xff"},
 	"lk":   {"ties", "{ties}2"},
 	"agg":  {"SUM", "MIN", "MAX", "odd"},
+	"minx": {"MIN", "MAX", "max", "odd"},
 	"side": {"LEFT", "RIGHT", "left", "right", "odd"},
 	"near": {"BEFORE", "AFTER", "after", "odd"},
 	"db":   {"0", "0", "5", "15", "16", "-1", "x", ""},
@@ -134,6 +135,7 @@ var drawnOptions = map[string][]string{
 	"limit": {"WITHSCORES", "LIMIT i i", "odd", "LIMIT i"},
 	"lex":   {"LIMIT i i", "odd"},
 	"join":  {"WEIGHTS sc sc", "AGGREGATE agg", "WITHSCORES", "odd"},
+	"mpop":  {"COUNT pos", "odd", "COUNT"},
 	"lpos":  {"RANK i", "COUNT pos", "MAXLEN pos", "odd", "COUNT"},
 	"flush": {"ASYNC", "SYNC", "odd"},
 }

@@ -94,6 +94,7 @@ const (
 	TransactionLong
 	TransactionLarge
 	TooManyWatches
+	CountZero
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -187,6 +188,7 @@ var Errors = [...]ErrorRow{
 	TransactionLong:     {"ERR a transaction has at most %d commands", "one command more after MULTI"},
 	TransactionLarge:    {"ERR a transaction takes at most %d bytes", "a command after MULTI that is too much with those queued"},
 	TooManyWatches:      {"ERR a connection watches at most %d keys", "WATCH of more; those watched already stay so"},
+	CountZero:           {"ERR count should be greater than 0", "ZMPOP or LMPOP with a COUNT that is none"},
 }
 
 // Text is the error as it is sent, with the words filled in.

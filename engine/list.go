@@ -121,16 +121,23 @@ func (c *Call) popList(front bool) {
 		count = min(count, int64(l.Len()))
 		c.Out.Array(int(count))
 	}
-	n, at := int(count), 0
+	c.takeEnd(db, &e, int(count), front)
+}
+
+// takeEnd takes n elements from one end of a list and replies with each.
+func (c *Call) takeEnd(db *shard.Database, e *shard.Entry, n int, front bool) {
+	l, at := db.List(e), 0
+	if !front {
+		at = l.Len() - n
+	}
 	for i := range n {
 		if front {
 			c.Out.Bulk(l.At(i))
 		} else {
-			at = l.Len() - n
 			c.Out.Bulk(l.At(l.Len() - 1 - i))
 		}
 	}
-	db.ListSplice(&e, at, n)
+	db.ListSplice(e, at, n)
 }
 
 func listReadCommands() []Command {

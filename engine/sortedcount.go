@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/limitstore/limitstore/shard"
+import (
+	"iter"
+
+	"github.com/limitstore/limitstore/shard"
+)
 
 // Ranges of sorted sets: counted, removed, popped.
 
@@ -137,16 +141,9 @@ func (c *Call) removeRanks(parse func() (ranksOf, bool)) {
 	if !ok {
 		return
 	}
-	z := db.Sorted(&e)
-	found := in(z)
-	if found.len() == z.Len() {
-		db.Delete(&e)
-	} else {
-		for range found.len() {
-			db.SortedRemove(&e, z.At(found.first).Member)
-		}
-	}
-	c.Out.Int(int64(found.len()))
+	r := in(db.Sorted(&e))
+	cutRanks(db, &e, r)
+	c.Out.Int(int64(r.len()))
 }
 
 // popRanked is ZPOPMIN or ZPOPMAX.
@@ -168,25 +165,41 @@ func (c *Call) popRanked(fromEnd bool) {
 	}
 	z := db.Sorted(&e)
 	n := int(min(count, int64(z.Len())))
-	members := z.Ascending(0, n)
-	if fromEnd {
-		members = z.Descending(z.Len()-n, z.Len())
-	}
 	if counted {
-		c.ranked(members, n, true)
+		c.ranked(endOf(z, n, fromEnd), n, true)
 	} else {
-		c.flat(members, n)
+		c.flat(endOf(z, n, fromEnd), n)
 	}
-	if n == z.Len() {
-		db.Delete(&e)
+	cutEnd(db, &e, n, fromEnd)
+}
+
+// endOf are n members from one end of a sorted set.
+func endOf(z *shard.SortedSet, n int, last bool) iter.Seq[shard.Ranked] {
+	if last {
+		return z.Descending(z.Len()-n, z.Len())
+	}
+	return z.Ascending(0, n)
+}
+
+// cutEnd removes n members from one end of a sorted set.
+func cutEnd(db *shard.Database, e *shard.Entry, n int, last bool) {
+	z := db.Sorted(e)
+	first := 0
+	if last {
+		first = z.Len() - n
+	}
+	cutRanks(db, e, ranks{first, first + n})
+}
+
+// cutRanks removes the members of some ranks from a sorted set.
+func cutRanks(db *shard.Database, e *shard.Entry, r ranks) {
+	z := db.Sorted(e)
+	if r.len() == z.Len() {
+		db.Delete(e)
 		return
 	}
-	for range n {
-		rank := 0
-		if fromEnd {
-			rank = z.Len() - 1
-		}
-		db.SortedRemove(&e, z.At(rank).Member)
+	for range r.len() {
+		db.SortedRemove(e, z.At(r.first).Member)
 	}
 }
 

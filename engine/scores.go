@@ -117,16 +117,6 @@ type ranks struct{ first, end int }
 
 func (r ranks) len() int { return max(0, r.end-r.first) }
 
-// scoreRanks are the members whose scores lie between two bounds.
-func scoreRanks(z *shard.SortedSet, low, high scoreBound) ranks {
-	return ranks{z.Below(low.score, low.exclusive), z.Below(high.score, !high.exclusive)}
-}
-
-// memberRanks are the members between two bounds.
-func memberRanks(z *shard.SortedSet, low, high memberBound) ranks {
-	return ranks{low.rank(z, low.exclusive), high.rank(z, !high.exclusive)}
-}
-
 // rank is how many members lie before the bound, or on it if orEqual.
 func (b memberBound) rank(z *shard.SortedSet, orEqual bool) int {
 	switch {

@@ -25,11 +25,11 @@ func sortedCountCommands() []Command {
 		Reply: "integer: how many there are", Examples: []Example{{"ZADD hits 10 a 20 b", "(integer) 2"}, {"ZCARD hits", "(integer) 2"}},
 	}, {
 		Name: "ZCOUNT", Group: SortedSets, Since: "0.1.0", Summary: "Counts the members of a sorted set with scores in a range.", Complexity: "O(log N)",
-		Args: scoreRangeArgs, Keys: OneKey, Flags: ReadOnly | Fast, Run: func(c *Call) { c.countRanks(c.scoreRange) },
+		Args: scoreRangeArgs, Keys: OneKey, Flags: ReadOnly | Fast, Run: func(c *Call) { c.countRanks(byScore) },
 		Reply: "integer: how many there are", Examples: []Example{{"ZADD hits 10 a 20 b", "(integer) 2"}, {"ZCOUNT hits (10 +inf", "(integer) 1"}}, Notes: scoreRangeNotes,
 	}, {
 		Name: "ZLEXCOUNT", Group: SortedSets, Since: "0.1.0", Summary: "Counts the members of a sorted set in a range, by their bytes.", Complexity: "O(log N)",
-		Args: memberRangeArgs, Keys: OneKey, Flags: ReadOnly | Fast, Run: func(c *Call) { c.countRanks(c.memberRange) },
+		Args: memberRangeArgs, Keys: OneKey, Flags: ReadOnly | Fast, Run: func(c *Call) { c.countRanks(byMember) },
 		Reply: "integer: how many there are", Examples: []Example{{"ZADD names 0 ann 0 bob 0 cid", "(integer) 3"}, {"ZLEXCOUNT names [b +", "(integer) 2"}}, Notes: memberRangeNotes,
 	}}
 }
@@ -40,51 +40,14 @@ func runZCard(c *Call) {
 	}
 }
 
-// A ranksOf finds the ranks in a sorted set of the range that a call has given.
-type ranksOf func(*shard.SortedSet) ranks
-
-// scoreRange reads the range of scores after the key. It replies with the error
-// and says false when it is none.
-func (c *Call) scoreRange() (ranksOf, bool) {
-	low, ok := parseScoreBound(c.Args[2])
-	high, ok2 := parseScoreBound(c.Args[3])
-	if !ok || !ok2 {
-		c.Fail(NotScoreRange)
-		return nil, false
-	}
-	return func(z *shard.SortedSet) ranks { return scoreRanks(z, low, high) }, true
-}
-
-// memberRange is scoreRange for members.
-func (c *Call) memberRange() (ranksOf, bool) {
-	low, ok := parseMemberBound(c.Args[2])
-	high, ok2 := parseMemberBound(c.Args[3])
-	if !ok || !ok2 {
-		c.Fail(NotMemberRange)
-		return nil, false
-	}
-	return func(z *shard.SortedSet) ranks { return memberRanks(z, low, high) }, true
-}
-
-// rankRange is scoreRange for ranks.
-func (c *Call) rankRange() (ranksOf, bool) {
-	start, ok := Int(c.Args[2])
-	stop, ok2 := Int(c.Args[3])
-	if !ok || !ok2 {
-		c.Fail(NotInteger)
-		return nil, false
-	}
-	return func(z *shard.SortedSet) ranks { return span(z.Len(), start, stop) }, true
-}
-
-// countRanks replies with how many members a range has.
-func (c *Call) countRanks(parse func() (ranksOf, bool)) {
-	in, ok := parse()
-	if !ok {
+// countRanks replies with how many members the call's range has.
+func (c *Call) countRanks(by rangeBy) {
+	ends := rangeEnds{by: by}
+	if !ends.parse(c, c.Args[2], c.Args[3]) {
 		return
 	}
 	if z, ok := c.sorted(c.Args[1]); ok {
-		c.Out.Int(int64(in(z).len()))
+		c.Out.Int(int64(ends.ranks(z).len()))
 	}
 }
 
@@ -96,15 +59,15 @@ func sortedRemoveCommands() []Command {
 		Reply: "integer: how many of the members there were", Examples: []Example{{"ZADD hits 10 a 20 b", "(integer) 2"}, {"ZREM hits a x", "(integer) 1"}},
 	}, {
 		Name: "ZREMRANGEBYSCORE", Group: SortedSets, Since: "0.1.0", Summary: "Removes the members of a sorted set with scores in a range.", Complexity: "O(M*log N) with M the members removed",
-		Args: scoreRangeArgs, Keys: OneKey, Flags: Write, Run: func(c *Call) { c.removeRanks(c.scoreRange) },
+		Args: scoreRangeArgs, Keys: OneKey, Flags: Write, Run: func(c *Call) { c.removeRanks(byScore) },
 		Reply: "integer: how many were removed", Examples: []Example{{"ZADD hits 10 a 20 b", "(integer) 2"}, {"ZREMRANGEBYSCORE hits -inf (20", "(integer) 1"}, {"ZRANGE hits 0 -1", `1) "b"`}}, Notes: scoreRangeNotes,
 	}, {
 		Name: "ZREMRANGEBYLEX", Group: SortedSets, Since: "0.1.0", Summary: "Removes the members of a sorted set in a range, by their bytes.", Complexity: "O(M*log N) with M the members removed",
-		Args: memberRangeArgs, Keys: OneKey, Flags: Write, Run: func(c *Call) { c.removeRanks(c.memberRange) },
+		Args: memberRangeArgs, Keys: OneKey, Flags: Write, Run: func(c *Call) { c.removeRanks(byMember) },
 		Reply: "integer: how many were removed", Examples: []Example{{"ZADD names 0 ann 0 bob 0 cid", "(integer) 3"}, {"ZREMRANGEBYLEX names - (c", "(integer) 2"}}, Notes: memberRangeNotes,
 	}, {
 		Name: "ZREMRANGEBYRANK", Group: SortedSets, Since: "0.1.0", Summary: "Removes the members of a sorted set in a range of ranks, counted from the end when negative.", Complexity: "O(M*log N) with M the members removed",
-		Args: []Arg{keyArg, {Name: "start", Type: Integer}, {Name: "stop", Type: Integer}}, Keys: OneKey, Flags: Write, Run: func(c *Call) { c.removeRanks(c.rankRange) },
+		Args: []Arg{keyArg, {Name: "start", Type: Integer}, {Name: "stop", Type: Integer}}, Keys: OneKey, Flags: Write, Run: func(c *Call) { c.removeRanks(byRank) },
 		Reply: "integer: how many were removed", Examples: []Example{{"ZADD hits 10 a 20 b 30 c", "(integer) 3"}, {"ZREMRANGEBYRANK hits 0 -3", "(integer) 1"}},
 	}, {
 		Name: "ZPOPMIN", Group: SortedSets, Since: "0.1.0", Summary: "Removes the members with the lowest scores from a sorted set and returns them.", Complexity: "O(M*log N) with M the members removed",
@@ -131,17 +94,17 @@ func runZRem(c *Call) {
 	c.Out.Int(n)
 }
 
-// removeRanks removes the members of a range and replies with how many.
-func (c *Call) removeRanks(parse func() (ranksOf, bool)) {
-	in, ok := parse()
-	if !ok {
+// removeRanks removes the members of the call's range and replies with how many.
+func (c *Call) removeRanks(by rangeBy) {
+	ends := rangeEnds{by: by}
+	if !ends.parse(c, c.Args[2], c.Args[3]) {
 		return
 	}
 	db, e, ok := c.openKind(c.Args[1], shard.KindSorted)
 	if !ok {
 		return
 	}
-	r := in(db.Sorted(&e))
+	r := ends.ranks(db.Sorted(&e))
 	cutRanks(db, &e, r)
 	c.Out.Int(int64(r.len()))
 }

@@ -53,16 +53,16 @@ func sortedOlderRangeCommands() []Command {
 			[]Arg{keyArg, {Name: "start", Type: Integer}, {Name: "stop", Type: Integer}, withScoresArg}, rangeQuery{reverse: true}, "",
 			hits, Example{"ZREVRANGE hits 0 0 WITHSCORES", "1) \"c\"\n2) \"30\""}),
 		older("ZRANGEBYSCORE", "Returns the members of a sorted set with scores in a range.",
-			slices.Concat(scoreRangeArgs, []Arg{withScoresArg, limitArg}), rangeQuery{by: byScore}, scoreRangeNotes,
+			slices.Concat(scoreRangeArgs, []Arg{withScoresArg, limitArg}), rangeQuery{rangeEnds: rangeEnds{by: byScore}}, scoreRangeNotes,
 			hits, Example{"ZRANGEBYSCORE hits (10 +inf WITHSCORES LIMIT 0 1", "1) \"b\"\n2) \"20\""}),
 		older("ZREVRANGEBYSCORE", "Returns the members of a sorted set with scores in a range, in descending order.",
-			slices.Concat(backwards(scoreRangeArgs), []Arg{withScoresArg, limitArg}), rangeQuery{by: byScore, reverse: true}, scoreRangeNotes,
+			slices.Concat(backwards(scoreRangeArgs), []Arg{withScoresArg, limitArg}), rangeQuery{rangeEnds: rangeEnds{by: byScore}, reverse: true}, scoreRangeNotes,
 			hits, Example{"ZREVRANGEBYSCORE hits 20 -inf WITHSCORES LIMIT 1 -1", "1) \"a\"\n2) \"10\""}),
 		older("ZRANGEBYLEX", "Returns the members of a sorted set in a range, by their bytes.",
-			slices.Concat(memberRangeArgs, []Arg{limitArg}), rangeQuery{by: byMember}, memberRangeNotes,
+			slices.Concat(memberRangeArgs, []Arg{limitArg}), rangeQuery{rangeEnds: rangeEnds{by: byMember}}, memberRangeNotes,
 			names, Example{"ZRANGEBYLEX names [b + LIMIT 0 1", `1) "bob"`}),
 		older("ZREVRANGEBYLEX", "Returns the members of a sorted set in a range, by their bytes, in descending order.",
-			slices.Concat(backwards(memberRangeArgs), []Arg{limitArg}), rangeQuery{by: byMember, reverse: true}, memberRangeNotes,
+			slices.Concat(backwards(memberRangeArgs), []Arg{limitArg}), rangeQuery{rangeEnds: rangeEnds{by: byMember}, reverse: true}, memberRangeNotes,
 			names, Example{"ZREVRANGEBYLEX names (cid - LIMIT 0 1", `1) "bob"`}),
 	}
 }
@@ -76,24 +76,73 @@ const (
 	byMember
 )
 
+// rangeEnds are the two ends of a range.
+type rangeEnds struct {
+	by          rangeBy
+	start, stop int64 // ranks
+	low, high   scoreBound
+	first, last memberBound
+}
+
+// parse reads the ends, the lower one first but of ranks. It replies with the
+// error and says false when one is wrong.
+func (r *rangeEnds) parse(c *Call, low, high []byte) bool {
+	var ok, ok2 bool
+	otherwise := NotInteger
+	switch r.by {
+	case byScore:
+		r.low, ok = parseScoreBound(low)
+		r.high, ok2 = parseScoreBound(high)
+		otherwise = NotScoreRange
+	case byMember:
+		r.first, ok = parseMemberBound(low)
+		r.last, ok2 = parseMemberBound(high)
+		otherwise = NotMemberRange
+	default:
+		r.start, ok = Int(low)
+		r.stop, ok2 = Int(high)
+	}
+	if !ok || !ok2 {
+		c.Fail(otherwise)
+		return false
+	}
+	return true
+}
+
+// ranks are the members of a sorted set between the ends.
+func (r *rangeEnds) ranks(z *shard.SortedSet) ranks {
+	switch r.by {
+	case byScore:
+		return ranks{z.Below(r.low.score, r.low.exclusive), z.Below(r.high.score, !r.high.exclusive)}
+	case byMember:
+		return ranks{r.first.rank(z, r.first.exclusive), r.last.rank(z, !r.last.exclusive)}
+	}
+	return span(z.Len(), r.start, r.stop)
+}
+
 // rangeQuery is a range of a sorted set being asked for.
 type rangeQuery struct {
-	by      rangeBy
+	rangeEnds
 	auto    bool // options may say by what, and reverse
 	store   bool
 	reverse bool
 	scores  bool
 
 	offset, count int64 // of LIMIT
-	start, stop   int64
-	low, high     scoreBound
-	first, last   memberBound
 }
 
-// parse reads the ends of the range and the options after them. It replies with
-// the error and says false when they are wrong.
+// parse reads the ends of the range, of which the first is the upper one when a
+// range of scores or members is reversed, and the options after them. It replies
+// with the error and says false when they are wrong.
 func (q *rangeQuery) parse(c *Call, words [][]byte) bool {
-	return q.options(c, words[2:]) && q.ends(c, words[0], words[1])
+	if !q.options(c, words[2:]) {
+		return false
+	}
+	low, high := words[0], words[1]
+	if q.reverse && q.by != byRank {
+		low, high = high, low
+	}
+	return q.rangeEnds.parse(c, low, high)
 }
 
 func (q *rangeQuery) options(c *Call, words [][]byte) bool {
@@ -133,53 +182,20 @@ func (q *rangeQuery) options(c *Call, words [][]byte) bool {
 	return false
 }
 
-// ends reads the ends of the range, of which the first is the upper one when a
-// range of scores or members is reversed.
-func (q *rangeQuery) ends(c *Call, low, high []byte) bool {
-	if q.reverse && q.by != byRank {
-		low, high = high, low
-	}
-	var ok, ok2 bool
-	otherwise := NotInteger
-	switch q.by {
-	case byScore:
-		q.low, ok = parseScoreBound(low)
-		q.high, ok2 = parseScoreBound(high)
-		otherwise = NotScoreRange
-	case byMember:
-		q.first, ok = parseMemberBound(low)
-		q.last, ok2 = parseMemberBound(high)
-		otherwise = NotMemberRange
-	default:
-		q.start, ok = Int(low)
-		q.stop, ok2 = Int(high)
-	}
-	if !ok || !ok2 {
-		c.Fail(otherwise)
-		return false
-	}
-	return true
-}
-
 // members are the members in the range, in the order asked for, and how many
 // they are.
 func (q *rangeQuery) members(z *shard.SortedSet) (iter.Seq[shard.Ranked], int) {
-	var found ranks
-	switch q.by {
-	case byScore:
-		found = q.limited(scoreRanks(z, q.low, q.high))
-	case byMember:
-		found = q.limited(memberRanks(z, q.first, q.last))
-	default:
-		found = span(z.Len(), q.start, q.stop)
-		if q.reverse && found.len() > 0 {
-			found = ranks{z.Len() - found.end, z.Len() - found.first}
-		}
+	r := q.ranks(z)
+	switch {
+	case q.by != byRank:
+		r = q.limited(r)
+	case q.reverse && r.len() > 0:
+		r = ranks{z.Len() - r.end, z.Len() - r.first}
 	}
 	if q.reverse {
-		return z.Descending(found.first, found.end), found.len()
+		return z.Descending(r.first, r.end), r.len()
 	}
-	return z.Ascending(found.first, found.end), found.len()
+	return z.Ascending(r.first, r.end), r.len()
 }
 
 // limited is the part of a range that LIMIT leaves.

@@ -19,6 +19,8 @@ func TestHotStringCommandsDoNotAllocate(t *testing.T) {
 		"PEXPIRE text 5000 NX", "TTL text", "PTTL text", "PERSIST text", "EXISTS text missing", "TYPE text", "DEL missing",
 		"SET gone v; DEL gone", "SET gone v PX 10; UNLINK gone", "SETNX gone v; GETDEL gone", "MSET {t}a 1 {t}b 2", "RENAME {t}a {t}b; SET {t}a v",
 		"HSET hash f v; HSET hash f w", "HGET hash f", "HMGET hash f g", "HINCRBY hash n 1", "HEXISTS hash f", "HLEN hash", "HGETALL hash", "SISMEMBER set a", "SCARD set",
+		"ZADD sorted 1 a; ZADD sorted 3.5 a", "ZADD sorted XX CH 1700000000000000001 a 2 b; ZADD sorted 1 a", "ZINCRBY sorted 1 a", "ZSCORE sorted a", "ZCARD sorted", "ZRANK sorted a",
+		"ZCOUNT sorted -inf (5", "ZREMRANGEBYSCORE sorted -inf -1", "LLEN list", "LINDEX list -1", "LRANGE list 0 -1", "LTRIM list 0 5",
 		"INCREX number UBOUND 1000000 EX 60 ENX", "INCREX number UBOUND 0", "GET text; INCR number; EXISTS text; TTL text",
 	} {
 		for _, shards := range []int{1, 4} {
@@ -28,6 +30,8 @@ func TestHotStringCommandsDoNotAllocate(t *testing.T) {
 				d.do("SET", "number", "17")
 				d.do("HSET", "hash", "f", "v", "n", "1")
 				d.do("SADD", "set", "a")
+				d.do("ZADD", "sorted", "1", "a", "2", "b")
+				d.do("RPUSH", "list", "a", "b")
 				if got := allocations(t, d, strings.Split(pipeline, "; ")); got != 0 {
 					t.Errorf("%v allocations", got)
 				}

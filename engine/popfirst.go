@@ -1,11 +1,15 @@
 package engine
 
-import "github.com/limitstore/limitstore/shard"
+import (
+	"strings"
+
+	"github.com/limitstore/limitstore/shard"
+)
 
 // popFirstCommands take elements from the first of several keys that has some.
 func popFirstCommands() []Command {
 	end := func(first, last string) Arg {
-		return Arg{Name: "where", Type: OneOf, Args: []Arg{{Name: "first", Type: PureToken, Token: first}, {Name: "last", Type: PureToken, Token: last}}}
+		return Arg{Name: "where", Type: OneOf, Args: []Arg{{Name: strings.ToLower(first), Type: PureToken, Token: first}, {Name: strings.ToLower(last), Type: PureToken, Token: last}}}
 	}
 	keys, count := Arg{Name: "key", Type: Key, Multiple: true}, Arg{Name: "count", Type: Integer, Token: "COUNT", Optional: true}
 	return []Command{{

@@ -59,14 +59,6 @@ func (n *node) toBranch() branch {
 	return branch{n, size, n.branches[0].least}
 }
 
-// size is the number of members.
-func (r *ranking) size() int {
-	if r.root == nil {
-		return 0
-	}
-	return r.root.toBranch().size
-}
-
 // place is the position, in a node, of the branch where x is or belongs.
 func (n *node) place(x *Ranked) int {
 	return sort.Search(len(n.branches)-1, func(i int) bool { return x.before(&n.branches[i+1].least) })
@@ -156,7 +148,7 @@ func cut[T any](s []T, n int) []T {
 // remove takes away a member that is there.
 func (r *ranking) remove(x Ranked) {
 	r.removeBelow(r.root, &x)
-	for r.root.branches != nil && len(r.root.branches) == 1 {
+	for len(r.root.branches) == 1 {
 		r.held -= r.root.bytes()
 		r.root = r.root.branches[0].node
 	}

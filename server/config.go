@@ -88,6 +88,9 @@ func (s *Server) settings() []Setting {
 		if p.get != nil {
 			all = append(all, Setting{p.name, p.get(s)})
 		}
+		if p.flag != "" {
+			all = append(all, Setting{p.flag, p.get(s) + p.unit})
+		}
 	}
 	for _, own := range s.cfg.Settings {
 		if !slices.ContainsFunc(all, func(other Setting) bool { return other.Name == own.Name }) {

@@ -15,6 +15,8 @@ import (
 // says what is wrong with a value, or returns what puts it in force.
 type parameter struct {
 	name string
+	flag string               // limitstore's own name of the setting, where it has another
+	unit string               // behind the value of that
 	get  func(*Server) string // nil: never shown
 	set  func(*Server, string) (apply func(), wrong string)
 }
@@ -28,22 +30,22 @@ const MostSlowlog = 100_000
 // parameters are the settings that can change.
 func parameters() []parameter {
 	return []parameter{
-		{"latency-monitor-threshold", func(s *Server) string { return decimal(s.slow.monitor.Load() / int64(time.Millisecond)) },
-			numeric(0, math.MaxInt64/int64(time.Millisecond), func(s *Server, n int64) { s.slow.watchFor(s.slow.threshold.Load(), n*int64(time.Millisecond)) })},
-		{"maxclients", func(s *Server) string { return strconv.Itoa(s.maxClients()) },
-			numeric(1, mostClients, func(s *Server, n int64) { s.locked(func() { s.cfg.MaxClients = int(n) }) })},
-		{"requirepass", nil, func(s *Server, value string) (func(), string) {
+		{name: "latency-monitor-threshold", get: func(s *Server) string { return decimal(s.slow.monitor.Load() / int64(time.Millisecond)) },
+			set: numeric(0, math.MaxInt64/int64(time.Millisecond), func(s *Server, n int64) { s.slow.watchFor(s.slow.threshold.Load(), n*int64(time.Millisecond)) })},
+		{name: "maxclients", flag: "max-clients", get: func(s *Server) string { return strconv.Itoa(s.maxClients()) },
+			set: numeric(1, mostClients, func(s *Server, n int64) { s.locked(func() { s.cfg.MaxClients = int(n) }) })},
+		{name: "requirepass", set: func(s *Server, value string) (func(), string) {
 			if value == "" && s.cfg.NeedsPassword {
 				return nil, "clients come from other machines, and need a password"
 			}
 			return func() { s.setPassword(value) }, ""
 		}},
-		{"slowlog-log-slower-than", func(s *Server) string { return decimal(micros(s.slow.threshold.Load())) },
-			numeric(-1, math.MaxInt64/int64(time.Microsecond), func(s *Server, n int64) { s.slow.watchFor(nanos(n), s.slow.monitor.Load()) })},
-		{"slowlog-max-len", func(s *Server) string { return strconv.Itoa(s.slow.most()) },
-			numeric(0, MostSlowlog, func(s *Server, n int64) { s.slow.keep(int(n)) })},
-		{"timeout", func(s *Server) string { return decimal(int64(s.idleTimeout() / time.Second)) },
-			numeric(0, math.MaxInt32, func(s *Server, n int64) {
+		{name: "slowlog-log-slower-than", get: func(s *Server) string { return decimal(micros(s.slow.threshold.Load())) },
+			set: numeric(-1, math.MaxInt64/int64(time.Microsecond), func(s *Server, n int64) { s.slow.watchFor(nanos(n), s.slow.monitor.Load()) })},
+		{name: "slowlog-max-len", get: func(s *Server) string { return strconv.Itoa(s.slow.most()) },
+			set: numeric(0, MostSlowlog, func(s *Server, n int64) { s.slow.keep(int(n)) })},
+		{name: "timeout", flag: "idle-timeout", unit: "s", get: func(s *Server) string { return decimal(int64(s.idleTimeout() / time.Second)) },
+			set: numeric(0, math.MaxInt32, func(s *Server, n int64) {
 				s.locked(func() { s.cfg.IdleTimeout = time.Duration(n) * time.Second })
 			})},
 	}
@@ -116,6 +118,8 @@ func (c *conn) configSet(call *engine.Call) {
 		call.Fail(engine.Syntax)
 		return
 	}
+	c.server.turn.Lock()
+	defer c.server.turn.Unlock()
 	current := c.server.settings()
 	var apply []func()
 	var names []string

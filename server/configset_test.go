@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,9 @@ func TestConfigSetTakesEffect(t *testing.T) {
 		t.Errorf("without a password: %q", got)
 	}
 	c.do("CONFIG SET timeout 3")
+	if got := fmt.Sprint(parsed(t, c.do("CONFIG GET timeout idle-timeout maxclients max-clients"))); got != "[idle-timeout 3s max-clients 10 maxclients 10 timeout 3]" {
+		t.Errorf("by both names: %s", got)
+	}
 	r.settled()
 	r.visits(5)
 	if got := old.rest(); got != "" {

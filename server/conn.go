@@ -90,7 +90,7 @@ var newcomer = &identity{proto: resp.RESP2}
 
 func newConn(s *Server, nc net.Conn, id int64) *conn {
 	c := &conn{server: s, net: nc, raw: nc, id: id, authenticated: s.secret.Load() == nil}
-	if s.cfg.TLS != nil {
+	if _, here := nc.(local); s.cfg.TLS != nil && !here {
 		c.net = tls.Server(nc, s.cfg.TLS)
 	}
 	c.identity.Store(newcomer)

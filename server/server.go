@@ -87,6 +87,7 @@ type Server struct {
 	hub     hub
 	logins  failedLogins
 	slow    slowness
+	turn    sync.Mutex             // of clients that change settings
 	base    atomic.Pointer[census] // what CONFIG RESETSTAT found; INFO counts from there
 
 	mu        sync.Mutex

@@ -3,7 +3,8 @@ package server
 import "net"
 
 // local is a connection over a socket in the file system. Such a client has no
-// address of its own: both ends are shown as Redis shows them, FILE:0.
+// address of its own: both ends are shown as Redis shows them, FILE:0. As in
+// Redis it never speaks TLS: the file's permissions say who may come.
 type local struct{ *net.UnixConn }
 
 // socketName is the address of a socket in the file system.

@@ -103,7 +103,7 @@ func placeOptions() []option {
 		{name: "addr", standard: "127.0.0.1:7379", unit: "HOST:PORT", field: func(c *config) flag.Value { return &c.addr },
 			help: "where to listen for clients; port 0 takes a free one; several with commas between them; one that begins with - may be missing on this machine"},
 		{name: "unix-socket", unit: "FILE", field: func(c *config) flag.Value { return &c.unixSocket },
-			help: "socket in the file system where to listen too; what is left of one is replaced"},
+			help: "socket in the file system where to listen too; never with TLS; what is left of one is replaced"},
 		{name: "unix-socket-mode", standard: "0", unit: "MODE", field: func(c *config) flag.Value { return &c.unixMode },
 			help: "who may connect to it, in octal as for chmod; 0: as the umask says"},
 		{name: "keep-alive", standard: "5m", unit: "DURATION", max: day, field: func(c *config) flag.Value { return &c.keepAlive },

@@ -48,6 +48,9 @@ var errAsked = errors.New("a client asked for it")
 // run is the program: args are the words after its name. It returns what the
 // process ends with, once ctx is done or its work is.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 1 && (args[0] == "-v" || args[0] == "--version") {
+		args = []string{"version"}
+	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return runServer(ctx, args, stdout, stderr)
 	}

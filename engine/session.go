@@ -16,8 +16,11 @@ var ErrOutput = errors.New("engine: reply exceeds the output limit")
 // ErrClosed is returned once the engine is closed: what is queued does not run.
 var ErrClosed = errors.New("engine: closed")
 
-// itself marks a reply that the session made, not a shard.
-const itself = -1
+// The origins of replies that the session made, not a shard.
+const (
+	itself = -1
+	aloud  = -2 // and that is sent even while the session is mute
+)
 
 // Session is one caller's place in the engine: its database and protocol, the
 // pipeline being gathered, the replies on their way out in the order asked. It
@@ -50,6 +53,8 @@ type Session struct {
 	call    Call
 	span    []int     // the shards of the current command, ascending
 	deals   *dealings // nil before the first MULTI or WATCH
+	mute    bool      // replies are made and not sent
+	loud    bool      // but that of the current command is
 }
 
 // Engine is the engine the session belongs to.
@@ -74,8 +79,34 @@ func (s *Session) SetProto(version int) {
 
 func (s *Session) answered() {
 	s.local.end()
-	s.order = append(s.order, itself)
+	origin := int16(itself)
+	if s.loud {
+		origin, s.loud = aloud, false
+	}
+	s.order = append(s.order, origin)
 }
+
+// Mute says whether the replies that follow are made and not sent. Call it only
+// where nothing is queued: from a command flagged Fence, or after Settle.
+func (s *Session) Mute(on bool) { s.mute = on }
+
+// Aloud sends the reply of the current command though the session is mute. The
+// command must run on the caller's goroutine.
+func (s *Session) Aloud() { s.loud = true }
+
+// Interject puts bytes between the replies, where it is called: after that of the
+// last command queued, though the session is mute.
+func (s *Session) Interject(b []byte) {
+	if len(b) > 0 {
+		s.local.out.Raw(b)
+		s.loud = true
+		s.answered()
+	}
+}
+
+// Settle runs everything queued and gathers the replies, without writing them
+// unless they are many.
+func (s *Session) Settle() error { return s.settle() }
 
 // Queue takes the next command of the pipeline: one found by Table.Resolve for
 // these args. It runs at once, or with the rest of the pipeline at Flush, or after
@@ -264,7 +295,7 @@ func (s *Session) runBatches() error {
 
 // source is where replies of the given origin wait.
 func (s *Session) source(origin int16) *replies {
-	if origin == itself {
+	if origin < 0 {
 		return &s.local
 	}
 	return &s.batches[origin].replies
@@ -284,7 +315,9 @@ func (s *Session) gather() error {
 			break
 		}
 		passed++
-		s.out = append(s.out, reply...)
+		if !s.mute || origin == aloud {
+			s.out = append(s.out, reply...)
+		}
 		if len(s.out) < s.engine.limits.Reply {
 			continue
 		}
@@ -343,7 +376,7 @@ func (s *Session) writeSingle() (bool, error) {
 			return false, nil
 		}
 	}
-	if first == itself || s.pending > 0 {
+	if first < 0 || s.pending > 0 || s.mute {
 		return false, nil
 	}
 	b := s.batches[first]

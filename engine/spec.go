@@ -59,22 +59,23 @@ type Flags uint32
 
 // The flags of a command.
 const (
-	Write       Flags = 1 << iota // may change a keyspace
-	ReadOnly                      // changes nothing
-	DenyOOM                       // refused when memory is full
-	Admin                         // an operator's command
-	PubSub                        // about messages between clients
-	NoScript                      // refused inside a script
-	Loading                       // allowed while data loads
-	Stale                         // allowed on a stale replica
-	Fast                          // constant or logarithmic time
-	NoAuth                        // allowed before AUTH
-	NoMulti                       // refused after MULTI
-	SkipSlowlog                   // not in the slow log: its parts are
-	Fence                         // all that was queued before it finishes first
-	AtOnce                        // runs at once also after MULTI
-	Subscribed                    // allowed to a subscriber who speaks RESP2
-	Sparing                       // with DenyOOM: it runs when memory is full too, and grows nothing then
+	Write        Flags = 1 << iota // may change a keyspace
+	ReadOnly                       // changes nothing
+	DenyOOM                        // refused when memory is full
+	Admin                          // an operator's command
+	PubSub                         // about messages between clients
+	NoScript                       // refused inside a script
+	Loading                        // allowed while data loads
+	Stale                          // allowed on a stale replica
+	Fast                           // constant or logarithmic time
+	NoAuth                         // allowed before AUTH
+	NoMulti                        // refused after MULTI
+	SkipSlowlog                    // not in the slow log: its parts are
+	Fence                          // all that was queued before it finishes first
+	MayReplicate                   // has an effect though it writes no key; waits as a write does
+	AtOnce                         // runs at once also after MULTI
+	Subscribed                     // allowed to a subscriber who speaks RESP2
+	Sparing                        // with DenyOOM: it runs when memory is full too, and grows nothing then
 )
 
 // MovableKeys is what COMMAND INFO adds to the flags of a command with counted

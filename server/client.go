@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/limitstore/limitstore/engine"
@@ -17,13 +18,14 @@ func clientCommands() []engine.Command {
 		{Name: "ip:port", Type: engine.String, Token: "ADDR"},
 		{Name: "ip:port", Type: engine.String, Token: "LADDR"},
 		{Name: "skipme", Type: engine.OneOf, Token: "SKIPME", Args: words("YES", "NO")},
+		{Name: "maxage", Type: engine.Integer, Token: "MAXAGE"},
 	}
 	types.Optional = true
 	return []engine.Command{{
 		Name: "CLIENT", Group: engine.Connection, Since: since, Summary: "A container for commands about connections.", Complexity: "Depends on subcommand.",
-		Reply: "depends on the subcommand", Examples: []engine.Example{{In: "CLIENT TRACKING ON", Out: "(error) ERR unknown subcommand 'TRACKING'. Try CLIENT HELP."}},
+		Reply: "depends on the subcommand", Examples: []engine.Example{{In: "CLIENT MAINT_NOTIFICATIONS ON", Out: "(error) ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP."}},
 		Notes: "Client-side caching (TRACKING) and MAINT_NOTIFICATIONS are refused rather than accepted without effect.",
-		Subs: []engine.Command{{
+		Subs: slices.Concat([]engine.Command{{
 			Name: "ID", Group: engine.Connection, Since: since, Summary: "Returns the ID of the connection.", Complexity: "O(1)", Flags: own, Scope: engine.Here,
 			Run: of(func(c *conn, call *engine.Call) { call.Out.Int(c.id) }), Reply: "integer: unique since the server started", Examples: []engine.Example{{In: "CLIENT ID", Out: "(integer) 1"}},
 		}, {
@@ -60,7 +62,12 @@ func clientCommands() []engine.Command {
 			Name: "NO-TOUCH", Group: engine.Connection, Since: since, Summary: "Keeps the connection's commands from counting as use of a key.", Complexity: "O(1)", Flags: own, Scope: engine.Here,
 			Args: []engine.Arg{onOff()}, Run: switched, Reply: "OK", Examples: []engine.Example{{In: "CLIENT NO-TOUCH ON", Out: "OK"}},
 			Notes: "No command's use of a key is kept.",
-		}, helpCommand(engine.Connection)},
+		}, {
+			Name: "UNBLOCK", Group: engine.Connection, Since: since, Summary: "Wakes a client that a command makes wait.", Complexity: "O(1)", Flags: others, Scope: engine.Here,
+			Args: []engine.Arg{{Name: "client-id", Type: engine.Integer}, {Name: "unblock-type", Type: engine.OneOf, Optional: true, Args: words("TIMEOUT", "ERROR")}},
+			Run:  unblock, Reply: "integer: 0", Examples: []engine.Example{{In: "CLIENT UNBLOCK 7", Out: "(integer) 0"}},
+			Notes: "No command waits; a client that CLIENT PAUSE makes wait is not woken, as in Redis.",
+		}, replyCommand()}, pauseCommands(), trackingCommands(), []engine.Command{helpCommand(engine.Connection)}),
 	}}
 }
 

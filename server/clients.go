@@ -22,6 +22,8 @@ func (s *Server) describe(c *conn) string {
 	flags := "N"
 	if l.subscribed() {
 		flags = "P"
+	} else if l.monitor {
+		flags = "O"
 	}
 	return fmt.Sprintf("id=%d addr=%s laddr=%s name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=-1 omem=%d "+
 		"tot-net-in=%d tot-net-out=%d tot-cmds=%d cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
@@ -62,14 +64,18 @@ func (t clientType) has(c *conn) bool {
 // filter chooses connections. Its zero value chooses all.
 type filter struct {
 	ids         []int64 // empty: any
+	age         uint64  // at least so many seconds
 	addr, laddr string  // empty: any
 	typ         clientType
 	skip        *conn // the one that must not be chosen
 }
 
+// chooses says whether c is meant. Server.mu must be held.
 func (f *filter) chooses(c *conn) bool {
 	switch {
 	case c == f.skip || !f.typ.has(c):
+		return false
+	case c.server.watch.visits-c.seen.born < f.age:
 		return false
 	case len(f.ids) > 0 && !slices.Contains(f.ids, c.id):
 		return false
@@ -191,6 +197,13 @@ func (c *conn) killFilter(call *engine.Call, f *filter, option, value []byte) bo
 		f.ids = []int64{id}
 	case engine.EqualFold(option, "TYPE"):
 		return f.typed(call, value)
+	case engine.EqualFold(option, "MAXAGE"):
+		age, ok := engine.Int(value)
+		if !ok || age < 1 {
+			fail(call, failMaxAge)
+			return false
+		}
+		f.age = uint64(age)
 	case engine.EqualFold(option, "ADDR"):
 		f.addr = string(value)
 	case engine.EqualFold(option, "LADDR"):
@@ -209,6 +222,22 @@ func (c *conn) killFilter(call *engine.Call, f *filter, option, value []byte) bo
 		return false
 	}
 	return true
+}
+
+// unblock is CLIENT UNBLOCK. No command waits for something to happen, so there is
+// nobody to be woken.
+func unblock(c *engine.Call) {
+	_, ok := engine.Int(c.Args[2])
+	switch {
+	case len(c.Args) > 4:
+		failSubcommand(c)
+	case len(c.Args) == 4 && !engine.EqualFold(c.Args[3], "TIMEOUT") && !engine.EqualFold(c.Args[3], "ERROR"):
+		fail(c, failUnblock)
+	case !ok:
+		c.Fail(engine.NotInteger)
+	default:
+		c.Out.Int(0)
+	}
 }
 
 // killAll closes what f chooses and returns how many; c itself after its reply.

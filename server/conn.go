@@ -53,7 +53,9 @@ type conn struct {
 	id      int64
 
 	authenticated bool
-	listening     bool   // it has subscriptions
+	listening     bool // it has subscriptions
+	monitoring    bool
+	muting        muting
 	leaving       reason // no command is taken any more
 	taken         uint64 // commands handed to the engine
 	last          *engine.Command
@@ -112,6 +114,7 @@ func (c *conn) slim() {
 	if before != nil {
 		c.session.Inherit(before)
 	}
+	c.session.Mute(c.muting == muted)
 }
 
 // serve is the connection's goroutine.
@@ -134,6 +137,7 @@ func (c *conn) serve() {
 // retire takes the connection out of what others send to.
 func (c *conn) retire() {
 	if o := c.outbox.Load(); o != nil {
+		c.stopMonitoring()
 		c.server.hub.leave(o)
 		o.close()
 	}
@@ -188,14 +192,24 @@ func (c *conn) handshake() error {
 
 // pipeline takes what has arrived, and holds back what others send meanwhile.
 func (c *conn) pipeline() error {
+	c.hold()
+	err := c.takeAll()
+	c.release()
+	return err
+}
+
+// hold makes what others send wait for the replies of a pipeline.
+func (c *conn) hold() {
 	if o := c.outbox.Load(); o != nil {
 		o.hold()
 	}
-	err := c.takeAll()
+}
+
+// release lets it through: the replies are on their way.
+func (c *conn) release() {
 	if o := c.outbox.Load(); o != nil {
 		o.release()
 	}
-	return err
 }
 
 // takeAll takes every complete command that has arrived and writes all replies at
@@ -211,7 +225,12 @@ func (c *conn) takeAll() error {
 		if args == nil {
 			break
 		}
-		if err := c.take(args); err != nil {
+		if c.muting == muteNext {
+			err = c.takeMuted(args)
+		} else {
+			err = c.take(args)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -236,13 +255,41 @@ func (c *conn) take(args [][]byte) error {
 		c.reject(args, failNoAuth.text())
 		return nil
 	}
-	if c.listening && row.Flags&engine.Subscribed == 0 && c.session.Proto() == resp.RESP2 {
-		c.reject(args, failSubscribed.text(row.Lower()))
+	if (c.listening || c.monitoring) && !c.permits(row, args) {
 		return nil
+	}
+	if c.server.attention.Load() != 0 {
+		return c.takeAttended(row, args)
 	}
 	c.taken++
 	c.last = row
 	return c.session.Queue(row, args)
+}
+
+// permits says whether a subscriber or a monitor may give the command, or answers
+// why not.
+func (c *conn) permits(row *engine.Command, args [][]byte) bool {
+	switch {
+	case c.listening && row.Flags&engine.Subscribed == 0 && c.session.Proto() == resp.RESP2:
+		c.reject(args, failSubscribed.text(row.Lower()))
+	case c.monitoring && row.Flags&(engine.ReadOnly|engine.Write|engine.MayReplicate) != 0:
+		c.reject(args, failMonitor.text())
+	default:
+		return true
+	}
+	return false
+}
+
+// takeAttended takes a command while there are monitors, or a pause.
+func (c *conn) takeAttended(row *engine.Command, args [][]byte) error {
+	if err := c.abide(row); err != nil {
+		return err
+	}
+	c.taken++
+	c.last = row
+	err := c.session.Queue(row, args)
+	c.show(row, args)
+	return err
 }
 
 // refuse answers what is no command. A browser that was lured into posting to
@@ -272,6 +319,9 @@ func (c *conn) reject(args [][]byte, text string) {
 // be either.
 func (c *conn) breach(err error) {
 	c.leaving = byProtocol
+	if c.muting == muteNext {
+		c.session.Mute(true)
+	}
 	c.session.Refuse(nil, "ERR "+err.Error())
 	c.notice(noticeProtocol, "connection closed: protocol error", "err", err)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/limitstore/limitstore/engine"
 )
@@ -48,6 +49,13 @@ const (
 	failConfigUnknown
 	failConfigSet
 	failSlowlogCount
+	failMonitor
+	failPauseMode
+	failTimeoutLong
+	failUnblock
+	failMaxAge
+	failTracking
+	failCaching
 )
 
 var failures = [...]engine.ErrorRow{
@@ -78,8 +86,8 @@ var failures = [...]engine.ErrorRow{
 	failLongChannel:      {Format: "ERR name is longer than %d bytes", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE with a longer name than a channel or a pattern may have"},
 	failSubscriptions:    {Format: "ERR a connection may have %d subscriptions", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE beyond that; none of its names is subscribed to"},
 	failSubcommandSyntax: {Format: "ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", When: "PUBSUB CHANNELS, ACL CAT, SLOWLOG GET and the like with too many words"},
-	failTimeout:          {Format: "ERR timeout is not an integer or out of range", When: "WAIT with a timeout that is no number"},
-	failTimeoutNegative:  {Format: "ERR timeout is negative", When: "WAIT with a timeout below 0"},
+	failTimeout:          {Format: "ERR timeout is not an integer or out of range", When: "WAIT or CLIENT PAUSE with a timeout that is no number"},
+	failTimeoutNegative:  {Format: "ERR timeout is negative", When: "WAIT or CLIENT PAUSE with a timeout below 0"},
 	failCategory:         {Format: "ERR Unknown category '%s'", When: "ACL CAT of a category that does not exist"},
 	failGenPass:          {Format: "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096", When: "ACL GENPASS with another number"},
 	failUserNotFound:     {Format: "ERR User '%s' not found", When: "ACL DRYRUN with another name than \"default\""},
@@ -87,6 +95,13 @@ var failures = [...]engine.ErrorRow{
 	failConfigUnknown:    {Format: "ERR Unknown option or number of arguments for CONFIG SET - '%s'", When: "CONFIG SET of a setting that does not exist"},
 	failConfigSet:        {Format: "ERR CONFIG SET failed (possibly related to argument '%s') - %s", When: "CONFIG SET of a setting that only a start can change, that promises what is not done, or to a value it cannot have; nothing is set"},
 	failSlowlogCount:     {Format: "ERR count should be greater than or equal to -1", When: "SLOWLOG GET with another count"},
+	failMonitor:          {Format: "ERR Replica can't interact with the keyspace", When: "a command on keys by a client that has said MONITOR"},
+	failPauseMode:        {Format: "ERR CLIENT PAUSE mode must be WRITE or ALL", When: "CLIENT PAUSE with another mode"},
+	failTimeoutLong:      {Format: "ERR timeout is longer than %d ms", When: "CLIENT PAUSE for longer than an hour"},
+	failUnblock:          {Format: "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR", When: "CLIENT UNBLOCK with another reason"},
+	failMaxAge:           {Format: "ERR maxage is not an integer or out of range", When: "CLIENT KILL MAXAGE with something that is no number above 0"},
+	failTracking:         {Format: "ERR CLIENT TRACKING is not supported", When: "CLIENT TRACKING ON"},
+	failCaching:          {Format: "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled", When: "CLIENT CACHING"},
 }
 
 // text is the error as it is sent, with the words filled in.
@@ -100,6 +115,12 @@ func (f failure) text(words ...any) string {
 // fail replies with an error of the table.
 func fail(c *engine.Call, f failure, words ...any) {
 	c.Out.Error(f.text(words...))
+}
+
+// failSubcommand replies that a subcommand has too many words.
+func failSubcommand(c *engine.Call) {
+	container, _, _ := strings.Cut(c.Command.Lower(), "|")
+	fail(c, failSubcommandSyntax, engine.Printable(c.Args[1]), strings.ToUpper(container))
 }
 
 // Errors are the errors of connections, for docs/errors.md.
@@ -128,6 +149,7 @@ func Limits() []engine.LimitRow {
 		{Name: "bytes of a channel's name", Default: "4096", WhenHit: "SUBSCRIBE is refused; nobody can listen to a longer one"},
 		{Name: "bytes of a pattern subscribed to", Default: "1024", WhenHit: "PSUBSCRIBE is refused"},
 		{Name: "bytes that wait for one subscriber, its own replies included", Flag: "--subscriber-buffer", WhenHit: "the subscriber is cut off at the next message; nobody else waits"},
+		{Name: "time that CLIENT PAUSE makes commands wait", Default: "1 hour", WhenHit: "the command is refused"},
 		{Name: "a subscriber with more than a quarter of that waiting", Default: "60 s", WhenHit: "the subscriber is cut off"},
 		{Name: "read from a client after a protocol error", Default: "1 s and 1 MiB", WhenHit: "the connection is reset"},
 		{Name: "commands in the slow log", Flag: "--slowlog-max-len", WhenHit: "the oldest is forgotten"},

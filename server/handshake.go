@@ -116,6 +116,8 @@ func (c *conn) reset(call *engine.Call) {
 	c.setAuthenticated(c.server.secret.Load() == nil)
 	c.session.Reset()
 	c.unsubscribeAll()
+	c.stopMonitoring()
+	c.unmute()
 	c.speak(call, resp.RESP2)
 	c.identify(func(i *identity) { i.db, i.name = 0, "" })
 	call.Out.SimpleString("RESET")

@@ -26,8 +26,9 @@ type hub struct {
 	mu       sync.Mutex
 	channels [kinds]map[string]map[*outbox]struct{} // of channels and shard channels
 	patterns []*pattern                             // in the order of their first subscription
-	draft    draft                                  // of the message being published
-	sent     uint64                                 // messages handed to subscribers
+	monitors map[*outbox]struct{}
+	draft    draft  // of the message being published
+	sent     uint64 // messages handed to subscribers
 }
 
 // pattern is one that somebody has subscribed to.

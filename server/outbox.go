@@ -20,16 +20,18 @@ type outbox struct {
 	conn  *conn
 	names [kinds]map[string]struct{} // subscriptions; guarded by hub.mu
 
-	mu     sync.Mutex
-	moved  sync.Cond // on mu: ready, taken or closed has changed
-	proto  int       // in which pushes are made
-	counts [kinds]int
-	held   bool
-	later  []byte // pushes that wait for the end of the pipeline
-	ready  []byte // what is written next
-	given  uint64 // bytes ever made ready
-	taken  uint64 // bytes of those that the client's side has taken
-	closed bool   // nothing is taken or written any more
+	mu      sync.Mutex
+	moved   sync.Cond // on mu: ready, taken or closed has changed
+	proto   int       // in which pushes are made
+	counts  [kinds]int
+	monitor bool
+	held    bool
+	later   []byte // pushes that wait for the end of the pipeline
+	ready   []byte // what is written next
+	given   uint64 // bytes ever made ready
+	taken   uint64 // bytes of those that the client's side has taken
+	closed  bool   // nothing is taken or written any more
+	direct  bool   // the connection itself writes, not the writer
 }
 
 // newOutbox makes the outbox of c and starts its writer. The connection's
@@ -60,14 +62,14 @@ func (o *outbox) run() {
 }
 
 // keptOutbox bounds the buffer an idle outbox keeps, in bytes.
-const keptOutbox = 16 << 10
+const keptOutbox = 4 << 10
 
 // next waits for something to write; nil at the end. The buffer of the last batch
 // is used again.
 func (o *outbox) next(last []byte) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.ready) == 0 && !o.closed {
+	for (len(o.ready) == 0 || o.direct) && !o.closed {
 		o.moved.Wait()
 	}
 	if o.closed {
@@ -140,6 +142,9 @@ func (o *outbox) push(d *draft) {
 func (o *outbox) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.given == o.taken && !o.closed {
+		return o.writeDirectly(b)
+	}
 	o.add(b)
 	for end := o.given; o.taken < end; {
 		if o.closed {
@@ -148,6 +153,21 @@ func (o *outbox) Write(b []byte) (int, error) {
 		o.moved.Wait()
 	}
 	return len(b), nil
+}
+
+// writeDirectly writes when nothing waits: there is no need to wake the writer.
+// o.mu must be held, and is not held while the client takes b.
+func (o *outbox) writeDirectly(b []byte) (int, error) {
+	o.given += uint64(len(b))
+	o.conn.pulse.due.Add(uint64(len(b)))
+	o.direct = true
+	o.mu.Unlock()
+	n, err := o.conn.send(b)
+	o.mu.Lock()
+	o.direct = false
+	o.taken += uint64(len(b))
+	o.moved.Broadcast()
+	return n, err
 }
 
 // hold makes pushes wait for the end of the pipeline that begins.
@@ -190,10 +210,18 @@ func (o *outbox) count(k kind, n int) {
 	o.counts[k] = n
 }
 
+// watch notes whether it is a monitor's, for others to see.
+func (o *outbox) watch(on bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.monitor = on
+}
+
 // listener is what others may know of a connection that is sent to.
 type listener struct {
 	counts  [kinds]int // subscriptions
 	waiting int        // bytes
+	monitor bool
 }
 
 // subscribed says whether there is any subscription.
@@ -207,5 +235,5 @@ func (c *conn) listener() (l listener) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return listener{counts: o.counts, waiting: o.waiting()}
+	return listener{counts: o.counts, waiting: o.waiting(), monitor: o.monitor}
 }

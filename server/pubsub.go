@@ -15,7 +15,7 @@ func pubsubCommands() []engine.Command {
 	patterns := []engine.Arg{{Name: "pattern", Type: engine.Pattern, Multiple: true}}
 	every := engine.Keys{First: 1, Last: -1, Step: 1}
 	listening := engine.PubSub | engine.NoScript | engine.Loading | engine.Stale | engine.Fence | engine.Subscribed
-	sending := engine.PubSub | engine.Loading | engine.Stale | engine.Fast | engine.Fence
+	sending := engine.PubSub | engine.MayReplicate | engine.Loading | engine.Stale | engine.Fast | engine.Fence
 	confirms := "for each name a push: the command in lower case, the name, how many channels and patterns are subscribed to now; in RESP2 an array"
 	return []engine.Command{{
 		Name: "SUBSCRIBE", Group: engine.Messages, Since: since, Summary: "Listens to channels.", Complexity: "O(N) with N the number of channels",
@@ -131,10 +131,15 @@ func (c *conn) box() *outbox {
 }
 
 // catchUp writes the pushes that wait for the end of the pipeline: they come
-// before the reply to this command.
+// before the reply to this command. They are sent even while replies are not.
 func (c *conn) catchUp(call *engine.Call) {
-	if o := c.outbox.Load(); o != nil {
+	o := c.outbox.Load()
+	switch {
+	case o == nil:
+	case c.muting == spoken:
 		call.Out.Raw(o.overdue())
+	default:
+		c.session.Interject(o.overdue())
 	}
 }
 
@@ -156,7 +161,7 @@ func (c *conn) subscribe(call *engine.Call, k kind) {
 		fail(call, failSubscriptions, most)
 		return
 	}
-	c.catchUp(call)
+	c.confirms(call, o)
 	for _, name := range names {
 		h.join(o, k, string(name))
 		o.confirm(call, k, name)
@@ -172,7 +177,7 @@ func (c *conn) unsubscribe(call *engine.Call, k kind) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c.catchUp(call)
+	c.confirms(call, o)
 	if len(names) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(o.names[k])) {
 			names = append(names, []byte(name))
@@ -186,6 +191,13 @@ func (c *conn) unsubscribe(call *engine.Call, k kind) {
 		o.confirm(call, k, nil)
 	}
 	c.subscribed(o, k)
+}
+
+// confirms begins confirmations. They are pushes, sent even while replies are not,
+// and what was pushed before them comes first.
+func (c *conn) confirms(call *engine.Call, o *outbox) {
+	c.session.Aloud()
+	call.Out.Raw(o.overdue())
 }
 
 // subscribed notes what has become of the subscriptions. hub.mu must be held.
@@ -251,7 +263,7 @@ func (c *conn) unsubscribeAll() {
 func listingChannels(k kind) func(*engine.Call) {
 	return of(func(c *conn, call *engine.Call) {
 		if len(call.Args) > 3 {
-			fail(call, failSubcommandSyntax, engine.Printable(call.Args[1]), c.server.table.Lookup(call.Args[0]).Name)
+			failSubcommand(call)
 			return
 		}
 		names := c.server.hub.names(k)

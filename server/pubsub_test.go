@@ -20,6 +20,9 @@ type stage struct {
 	marks int
 }
 
+// breaks stand in words for what would end them.
+var breaks = strings.NewReplacer("␤", "\n", "␍", "\r", "␉", "\t", "␠", " ")
+
 // play performs the lines and returns everything that everybody heard. A line is
 // the number of the one who speaks, then commands separated by ";", which are sent
 // at once.
@@ -35,7 +38,11 @@ func play(t testing.TB, addr string, actors int, lines []string) string {
 		fmt.Sscan(line, &who)
 		fmt.Fprintf(&heard, "> %s\n", line)
 		for command := range strings.SplitSeq(what, ";") {
-			s.cast[who].send(request(strings.Fields(command)...))
+			words := strings.Fields(command)
+			for i := range words {
+				words[i] = breaks.Replace(words[i])
+			}
+			s.cast[who].send(request(words...))
 		}
 		s.hear(&heard, who, strings.Contains(line, "QUIT"))
 		for other := range s.cast {
@@ -71,14 +78,17 @@ func (s *stage) hear(heard *strings.Builder, who int, last bool) {
 		if strings.HasSuffix(string(b), mark) {
 			return
 		}
-		fmt.Fprintf(heard, "%d %q\n", who, steady(string(b)))
+		fmt.Fprintf(heard, "%d %q\n", who, sighted.ReplaceAllString(steady(string(b)), "+time [$1 addr]"))
 	}
 }
+
+// sighted is what begins a line of MONITOR.
+var sighted = regexp.MustCompile(`(?m)^\+\d+\.\d{6} \[(\d+) [^ ]+\]`)
 
 // leave hears the last words of one of them.
 func (s *stage) leave(heard *strings.Builder, who int) {
 	if c := s.cast[who]; c != nil {
-		fmt.Fprintf(heard, "%d %q has left\n", who, c.rest())
+		fmt.Fprintf(heard, "%d %q has left\n", who, sighted.ReplaceAllString(c.rest(), "+time [$1 addr]"))
 		s.cast[who] = nil
 	}
 }
@@ -101,7 +111,11 @@ var plays = map[string][]string{
 	"quit":           {"0 SUBSCRIBE a ; PSUBSCRIBE b", "0 QUIT", "1 PUBLISH a x", "1 PUBSUB CHANNELS ; PUBSUB NUMPAT"},
 	"shard channels": {"0 SSUBSCRIBE a b", "1 SPUBLISH a x", "1 PUBLISH a x", "0 SUBSCRIBE a", "1 SPUBLISH a x", "1 PUBLISH a x", "1 PUBSUB SHARDNUMSUB a b c", "1 PUBSUB SHARDCHANNELS a", "0 SUNSUBSCRIBE a", "0 SUNSUBSCRIBE", "0 UNSUBSCRIBE",
 		"1 HELLO 3", "1 SSUBSCRIBE a", "1 SPUBLISH a x"},
-	"killed": {"0 SUBSCRIBE a", "1 CLIENT KILL TYPE pubsub", "1 PUBSUB CHANNELS", "1 PUBLISH a x", "1 CLIENT KILL TYPE normal"},
+	"monitor": {"0 MONITOR", "1 SET a b", "1 SELECT 3 ; GET a ; PING", "1 AUTH x", "1 AUTH u p", "1 HELLO 2 AUTH u p SETNAME n", "1 HELLO 3 SETNAME n AUTH default p", "1 HELLO 2 AUTH", "1 CLIENT LIST TYPE master", "1 CONFIG GET nosuch",
+		"1 NOSUCH", "1 GET", "1 ECHO a\"\\\a\b\x01\x7f\xff␤␍␉␠'", "1 SET AUTH a b", "1 MSET a b c d", "1 GETRANGE a 0 x", "1 DBSIZE", "0 PING ; PING x", "0 GET a", "0 DBSIZE", "0 MONITOR", "0 SUBSCRIBE a", "1 PUBLISH a x", "0 RESET", "1 PING", "0 GET a"},
+	"two monitors":    {"0 HELLO 3", "0 MONITOR", "1 MONITOR", "2 PING", "1 PING", "0 PING", "1 QUIT", "2 PING", "0 SUBSCRIBE a ; PUBLISH a x ; PING"},
+	"mute subscriber": {"0 HELLO 3", "0 CLIENT REPLY OFF ; SUBSCRIBE a ; PING ; PUBLISH a x ; UNSUBSCRIBE ; CLIENT REPLY ON", "0 SUBSCRIBE a ; CLIENT REPLY SKIP ; PUBLISH a y ; PING"},
+	"killed":          {"0 SUBSCRIBE a", "1 CLIENT KILL TYPE pubsub", "1 PUBSUB CHANNELS", "1 PUBLISH a x", "1 CLIENT KILL TYPE normal"},
 	"wrong": {"0 SUBSCRIBE", "0 PSUBSCRIBE", "0 SSUBSCRIBE", "0 PUBLISH", "0 PUBLISH a", "0 PUBLISH a b c", "0 SPUBLISH a", "0 PUBSUB", "0 PUBSUB NOSUCH", "0 PUBSUB CHANNELS a b", "0 pubsub shardchannels a b", "0 PUBSUB NUMPAT x",
 		"0 PUBSUB NUMSUB", "0 PUBSUB SHARDNUMSUB", "0 COMMAND GETKEYS SSUBSCRIBE a b", "0 COMMAND GETKEYS SPUBLISH a b", "0 COMMAND GETKEYS PUBLISH a b", "0 COMMAND LIST FILTERBY ACLCAT pubsub"},
 }
@@ -137,6 +151,7 @@ func TestRandomPlaysAreRedis(t *testing.T) {
 		"SUBSCRIBE a", "SUBSCRIBE b", "SUBSCRIBE a b", "UNSUBSCRIBE a", "UNSUBSCRIBE b a", "UNSUBSCRIBE", "PSUBSCRIBE a*", "PSUBSCRIBE [b-d]", "PUNSUBSCRIBE a*", "PUNSUBSCRIBE",
 		"SSUBSCRIBE a", "SUNSUBSCRIBE a", "SUNSUBSCRIBE", "PUBLISH a x", "PUBLISH b y", "PUBLISH c z", "SPUBLISH a s", "HELLO 2", "HELLO 3", "RESET", "PING", "PING x", "GET nobody", "INCR n", "ECHO e", "NOSUCH",
 		"PUBSUB NUMSUB a b", "PUBSUB NUMPAT", "PUBSUB SHARDNUMSUB a", "PUBSUB CHANNELS a", "CLIENT GETNAME",
+		"MONITOR", "AUTH u p", "CLIENT REPLY SKIP ; PUBLISH a q", "CLIENT REPLY OFF ; PING ; GET nobody ; PUBLISH b m ; NOSUCH ; CLIENT REPLY ON", "CLIENT REPLY SKIP ; NOSUCH", "SELECT 2",
 	}
 	mask := regexp.MustCompile(`(unsubscribe\\r\\n)\$\d+\\r\\n[^\\]+`)
 	rapid.Check(t, func(rt *rapid.T) {

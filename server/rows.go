@@ -22,7 +22,7 @@ const RedisVersion = redisVersion
 // sessions of this package.
 func Commands() []engine.Command {
 	return slices.Concat(
-		handshakeCommands(), clientCommands(), pubsubCommands(),
+		handshakeCommands(), clientCommands(), pubsubCommands(), monitorCommands(),
 		commandCommands(), infoCommands(), configCommands(), memoryCommands(), timeCommands(), shutdownCommands(),
 		aclCommands(), roleCommands(), slowlogCommands(), latencyCommands(),
 	)

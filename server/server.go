@@ -90,6 +90,9 @@ type Server struct {
 	turn    sync.Mutex             // of clients that change settings
 	base    atomic.Pointer[census] // what CONFIG RESETSTAT found; INFO counts from there
 
+	attention    atomic.Int32 // monitors, and one for a pause: commands are taken with more care
+	intermission intermission
+
 	mu        sync.Mutex
 	listeners map[net.Listener]bool
 	conns     map[int64]*conn

@@ -130,7 +130,7 @@ func (s *Server) lookAt(c *conn) reason {
 	switch {
 	case writing && c.seen.idle >= visitsIn(s.cfg.WriteTimeout):
 		return byWriteTimeout
-	case !writing && !l.subscribed() && s.cfg.IdleTimeout > 0 && c.seen.idle >= visitsIn(s.cfg.IdleTimeout):
+	case !writing && !l.subscribed() && !l.monitor && s.intermission.current.Load() == nil && s.cfg.IdleTimeout > 0 && c.seen.idle >= visitsIn(s.cfg.IdleTimeout):
 		return byIdleTimeout
 	}
 	return open

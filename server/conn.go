@@ -320,7 +320,7 @@ func (c *conn) reject(args [][]byte, text string) {
 func (c *conn) breach(err error) {
 	c.leaving = byProtocol
 	if c.muting == muteNext {
-		c.session.Mute(true)
+		c.mute(true)
 	}
 	c.session.Refuse(nil, "ERR "+err.Error())
 	c.notice(noticeProtocol, "connection closed: protocol error", "err", err)

@@ -14,6 +14,12 @@
 // counted under one), sets no timer and allocates nothing. The four counters others may see of it (pulse) are written
 // once per pipeline, not per command.
 //
+// # Pushes
+//
+// A connection that subscribes or monitors has a second goroutine, which writes
+// what others send to it (outbox). Who sends does not wait: what is too much cuts
+// the receiver off. The hub knows who listens to what.
+//
 // # Time
 //
 // No request looks at a clock here. One goroutine, the watch, visits every

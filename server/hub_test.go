@@ -16,8 +16,8 @@ func confirmed(verb, name string, n int) string {
 	return fmt.Sprintf("*3\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n:%d\r\n", len(verb), verb, len(name), name, n)
 }
 
-// said is a message in RESP2.
-func said(channel, text string) string {
+// heard is a message in RESP2.
+func heard(channel, text string) string {
 	return fmt.Sprintf("*3\r\n$7\r\nmessage\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(channel), channel, len(text), text)
 }
 
@@ -55,7 +55,7 @@ func TestASubscriberThatNeverReads(t *testing.T) {
 			if got := publisher.reply(); got != ":2\r\n" && got != ":1\r\n" {
 				t.Fatalf("PUBLISH answers %q", got)
 			}
-			if got, want := reader.reply(), said("a", fmt.Sprint(i+n)); got != want {
+			if got, want := reader.reply(), heard("a", fmt.Sprint(i+n)); got != want {
 				t.Fatalf("got %q, want %q", got, want)
 			}
 		}
@@ -85,7 +85,7 @@ func TestASubscriberFarBehind(t *testing.T) {
 	behind := func() bool { l := c.listener(); return l.waiting > 1<<20/softPart }
 	eventually(t, "it is behind", behind)
 	r.visits(softVisits)
-	if _, err := io.ReadFull(near, make([]byte, len(said("a", text)))); err != nil {
+	if _, err := io.ReadFull(near, make([]byte, len(heard("a", text)))); err != nil {
 		t.Fatalf("cut off too early: %v", err)
 	}
 	eventually(t, "it has caught up", func() bool { return !behind() })
@@ -141,7 +141,7 @@ func TestMessagesWaitForTheRepliesBefore(t *testing.T) {
 		c.release()
 		r.hub.publish(toChannel, []byte("a"), []byte("3"))
 	}()
-	want := "+OK\r\n" + said("a", "1") + said("a", "2") + said("a", "3")
+	want := "+OK\r\n" + heard("a", "1") + heard("a", "2") + heard("a", "3")
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(near, got); err != nil || string(got) != want {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)

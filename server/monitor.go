@@ -61,7 +61,9 @@ func (c *conn) show(row *engine.Command, args [][]byte) {
 	line := c.sketch(row, args, time.Now())
 	h.mu.Lock()
 	h.draft.begin(func(w *resp.Writer) { w.SimpleString(line) })
-	h.deliver(h.monitors)
+	for o := range h.monitors {
+		o.show(&h.draft)
+	}
 	h.mu.Unlock()
 	if c.monitoring && c.leaving == open {
 		c.session.Interject(c.outbox.Load().overdue())

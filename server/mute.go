@@ -33,7 +33,7 @@ func (c *conn) reply(call *engine.Call) {
 		call.Out.OK()
 	case engine.EqualFold(option, "OFF"):
 		c.muting = muted
-		c.session.Mute(true)
+		c.mute(true)
 	case engine.EqualFold(option, "SKIP"):
 		if c.muting != muted {
 			c.muting = muteNext
@@ -46,17 +46,25 @@ func (c *conn) reply(call *engine.Call) {
 // unmute sends replies again.
 func (c *conn) unmute() {
 	c.muting = spoken
-	c.session.Mute(false)
+	c.mute(false)
+}
+
+// mute says whether replies are sent from now on.
+func (c *conn) mute(on bool) {
+	c.session.Mute(on)
+	if o := c.outbox.Load(); o != nil {
+		o.silence(on)
+	}
 }
 
 // takeMuted takes the command whose reply is to be skipped.
 func (c *conn) takeMuted(args [][]byte) error {
 	c.muting = muteThis
-	c.session.Mute(true)
+	c.mute(true)
 	err := c.take(args)
 	if err == nil && c.muting != muted {
 		err = c.session.Settle()
-		c.session.Mute(false)
+		c.mute(false)
 	}
 	if c.muting == muteThis {
 		c.muting = spoken

@@ -25,6 +25,7 @@ type outbox struct {
 	proto   int       // in which pushes are made
 	counts  [kinds]int
 	monitor bool
+	mute    bool // replies are not sent
 	held    bool
 	later   []byte // pushes that wait for the end of the pipeline
 	ready   []byte // what is written next
@@ -37,7 +38,7 @@ type outbox struct {
 // newOutbox makes the outbox of c and starts its writer. The connection's
 // goroutine calls it, in a pipeline.
 func newOutbox(c *conn) *outbox {
-	o := &outbox{conn: c, proto: c.session.Proto(), held: true}
+	o := &outbox{conn: c, proto: c.session.Proto(), mute: c.muting == muted || c.muting == muteThis, held: true}
 	o.moved.L = &o.mu
 	c.server.running.Add(1)
 	go o.run()
@@ -123,6 +124,21 @@ func (o *outbox) waiting() int { return int(o.given-o.taken) + len(o.later) }
 func (o *outbox) push(d *draft) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.accept(d)
+}
+
+// show adds a line of MONITOR. As in Redis, that is a reply: CLIENT REPLY silences
+// it.
+func (o *outbox) show(d *draft) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.mute {
+		o.accept(d)
+	}
+}
+
+// accept is push with o.mu held.
+func (o *outbox) accept(d *draft) {
 	if o.closed {
 		return
 	}
@@ -215,6 +231,13 @@ func (o *outbox) watch(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.monitor = on
+}
+
+// silence notes whether replies are sent.
+func (o *outbox) silence(on bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.mute = on
 }
 
 // listener is what others may know of a connection that is sent to.

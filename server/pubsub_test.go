@@ -115,6 +115,7 @@ var plays = map[string][]string{
 		"1 NOSUCH", "1 GET", "1 ECHO a\"\\\a\b\x01\x7f\xff␤␍␉␠'", "1 SET AUTH a b", "1 MSET a b c d", "1 GETRANGE a 0 x", "1 DBSIZE", "0 PING ; PING x", "0 GET a", "0 DBSIZE", "0 MONITOR", "0 SUBSCRIBE a", "1 PUBLISH a x", "0 RESET", "1 PING", "0 GET a"},
 	"two monitors":    {"0 HELLO 3", "0 MONITOR", "1 MONITOR", "2 PING", "1 PING", "0 PING", "1 QUIT", "2 PING", "0 SUBSCRIBE a ; PUBLISH a x ; PING"},
 	"mute subscriber": {"0 HELLO 3", "0 CLIENT REPLY OFF ; SUBSCRIBE a ; PING ; PUBLISH a x ; UNSUBSCRIBE ; CLIENT REPLY ON", "0 SUBSCRIBE a ; CLIENT REPLY SKIP ; PUBLISH a y ; PING"},
+	"mute monitor":    {"0 MONITOR ; CLIENT REPLY OFF ; PING ; GET nobody ; NOSUCH ; CLIENT REPLY ON", "0 CLIENT REPLY SKIP ; PING ; PING", "1 PING"},
 	"killed":          {"0 SUBSCRIBE a", "1 CLIENT KILL TYPE pubsub", "1 PUBSUB CHANNELS", "1 PUBLISH a x", "1 CLIENT KILL TYPE normal"},
 	"wrong": {"0 SUBSCRIBE", "0 PSUBSCRIBE", "0 SSUBSCRIBE", "0 PUBLISH", "0 PUBLISH a", "0 PUBLISH a b c", "0 SPUBLISH a", "0 PUBSUB", "0 PUBSUB NOSUCH", "0 PUBSUB CHANNELS a b", "0 pubsub shardchannels a b", "0 PUBSUB NUMPAT x",
 		"0 PUBSUB NUMSUB", "0 PUBSUB SHARDNUMSUB", "0 COMMAND GETKEYS SSUBSCRIBE a b", "0 COMMAND GETKEYS SPUBLISH a b", "0 COMMAND GETKEYS PUBLISH a b", "0 COMMAND LIST FILTERBY ACLCAT pubsub"},

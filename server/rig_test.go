@@ -22,8 +22,11 @@ import (
 	"github.com/limitstore/limitstore/shard"
 )
 
-// No test may leave a connection, the watch or a shard running.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// No test may leave a connection, the watch or a shard running. The client rueidis
+// may leave a goroutine that sleeps for up to a second after it was closed.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*call).DelayDo.func1"))
+}
 
 // midnight is when the clock of a rig stands: 2026-01-01 00:00:00 UTC.
 const midnight = limit.Instant(1767225600 * int64(time.Second))

@@ -306,23 +306,66 @@ func TestSparseChunksAreEmptied(t *testing.T) {
 	checkAt(t, d, true)
 }
 
-// An Entry looked up before chunks were emptied is found again.
+// Entries looked up before chunks were emptied find their records again.
 func TestEntriesOutliveCompaction(t *testing.T) {
 	ks, _ := newTestKeyspace(t, 1)
 	d := ks.Database(0)
 	stock20(d, 3000)
-	var buf [20]byte
-	for i := range 2900 {
-		e := d.Lookup(key20(buf[:], i))
-		d.Delete(&e)
+	var entries []Entry
+	var want []limit.Bucket
+	for i := range 3000 {
+		e := d.Lookup(key20(make([]byte, 20), i))
+		if i%30 != 0 {
+			d.Delete(&e)
+			continue
+		}
+		entries, want = append(entries, e), append(want, d.Bucket(&e))
 	}
-	e := d.Lookup(key20(buf[:], 2950))
-	want := d.Bucket(&e)
+	for i := range entries {
+		entries[i] = d.Lookup(entries[i].key)
+	}
 	for ks.Compact() {
 	}
-	d.SetExpiry(&e, e.Expiry()+5)
-	if got := d.Bucket(&e); got != want || !e.Exists() {
-		t.Errorf("%+v, want %+v", got, want)
+	moved := 0
+	for i := range entries {
+		before := entries[i].ref
+		d.SetExpiry(&entries[i], entries[i].Expiry()+5)
+		if got := d.Bucket(&entries[i]); got != want[i] || !entries[i].Exists() {
+			t.Errorf("%+v, want %+v", got, want[i])
+		}
+		if entries[i].ref != before {
+			moved++
+		}
+	}
+	if moved < 20 {
+		t.Errorf("%d of %d have moved", moved, len(entries))
+	}
+	checkAt(t, d, true)
+}
+
+// An attacker leaves a few keys that live for long in every chunk of keys of one
+// length, and then goes on to another length: memory is held all the same.
+func TestPinnedChunksAreNoWayAround(t *testing.T) {
+	const budget = 4 << 20
+	ks, _ := newTestKeyspace(t, 256)
+	ks.budget = budget
+	d, worst := ks.Database(0), int64(0)
+	for length := 20; length < 200; length += 16 {
+		for i := range 40_000 {
+			if !ks.MakeRoom() {
+				t.Fatalf("key %d of %d bytes is refused", i, length)
+			}
+			e := d.Lookup(fmt.Appendf(nil, "%0*d", length, i))
+			lives := int64(1000)
+			if i%200 == 0 {
+				lives = 1e9
+			}
+			d.PutBucket(&e, bucketAt(ks.millis+lives))
+			worst = max(worst, ks.Memory())
+		}
+	}
+	if worst > budget+2*chunkSize {
+		t.Errorf("memory came to %d, %d over the budget", worst, worst-budget)
 	}
 	checkAt(t, d, true)
 }

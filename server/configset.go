@@ -105,8 +105,8 @@ func RefusedSettings() []RefusedSetting {
 		{"appendonly", "nothing is kept on disk"},
 		{"save", "nothing is kept on disk"},
 		{"notify-keyspace-events", "changes of keys are not announced"},
-		{"maxmemory", "what keys take is not bounded by this"},
-		{"maxmemory-policy", "no key is ever evicted"},
+		{"maxmemory", "it is fixed at the start, as --maxmemory"},
+		{"maxmemory-policy", "ordinary keys are never evicted, and limiter states only by what is lost with them"},
 	}
 }
 

@@ -26,7 +26,7 @@ type directive struct {
 
 // directives lists Redis' directives: first those with a meaning.
 func directives() []directive {
-	const memory, disk, replicas, cipher = "what keys take is not bounded by this", "nothing is kept on disk", "there are no replicas", "TLS here is 1.2 or later with Go's ciphers, and nothing of it can be chosen"
+	const disk, replicas, cipher = "nothing is kept on disk", "there are no replicas", "TLS here is 1.2 or later with Go's ciphers, and nothing of it can be chosen"
 	return []directive{
 		{name: "port", does: "where to listen, 6379 by default; 0: only at unixsocket", take: func(r *reading, v []string) (err error) {
 			r.portGiven = true
@@ -56,6 +56,7 @@ func directives() []directive {
 		{name: "logfile", does: "`--log-file`; standard output by default", take: func(r *reading, v []string) error { return word(v, (*string)(&r.logFile)) }},
 		{name: "pidfile", does: "`--pid-file`", take: func(r *reading, v []string) error { return word(v, (*string)(&r.pidFile)) }},
 		{name: "dir", does: "the folder that the names of files are below", take: func(r *reading, v []string) error { return word(v, &r.dir) }},
+		{name: "maxmemory", does: "`--maxmemory`", take: func(r *reading, v []string) error { return r.maxMemory.Set(strings.Join(v, " ")) }},
 		{name: "databases", does: "16 or fewer: there are always 16", take: func(_ *reading, v []string) error {
 			var n int
 			return number(v, &n, 1, 16)
@@ -70,8 +71,7 @@ func directives() []directive {
 		{name: "min-slaves-to-write", harmless: []string{"0"}, why: replicas},
 		{name: "cluster-enabled", harmless: []string{"no"}, why: "there is no Redis cluster here"},
 		{name: "notify-keyspace-events", harmless: []string{""}, why: "changes of keys are not announced"},
-		{name: "maxmemory", harmless: []string{"0"}, why: memory},
-		{name: "maxmemory-policy", harmless: []string{"noeviction"}, why: "no key is ever evicted"},
+		{name: "maxmemory-policy", harmless: []string{"noeviction"}, why: "ordinary keys are never evicted, and limiter states only by what is lost with them"},
 		{name: "maxmemory-clients", harmless: []string{"0"}, why: "no client is ever evicted; --output-buffer and --query-buffer bound each"},
 		{name: "daemonize", harmless: []string{"no"}, why: "it stays in the foreground: let systemd, a container or & put it into the background"},
 		{name: "supervised", harmless: []string{"no", "auto"}, why: "it does not tell its supervisor when it is ready: watch the port, or /readyz of --http-addr"},

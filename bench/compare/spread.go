@@ -80,6 +80,13 @@ func cpuOf(r Run) float64 {
 	return *r.CPUMicros
 }
 
+func callsOf(r Run) float64 {
+	if r.Calls == nil {
+		return math.NaN()
+	}
+	return *r.Calls
+}
+
 func throughputOf(r Run) float64 { return r.PerSecond }
 
 func p50Of(r Run) float64 { return r.Latency.P50 }

@@ -27,6 +27,7 @@ type measure struct {
 // The measures.
 var (
 	cpu        = measure{"server CPU", cpuOf}
+	calls      = measure{"reads and writes of the system for each request", callsOf}
 	throughput = measure{"requests a second", throughputOf}
 	p50        = measure{"p50", p50Of}
 	p99        = measure{"p99", p99Of}
@@ -96,9 +97,11 @@ func overDepths(r Results, p part, of measure, unit string, quotients []quotient
 // depthTable shows what a request costs each contender, and the ratios that have
 // bars.
 func depthTable(r Results, p part) string {
-	return overDepths(r, p, cpu, "us", []quotient{
+	costs := overDepths(r, p, cpu, "us", []quotient{
 		{cpu, take, incr}, {cpu, gcra, take}, {cpu, script, take}, {cpu, count, incr}, {throughput, take, incr}, {p99, take, incr},
 	})
+	p.contenders = []contender{incr, take}
+	return costs + "\n" + overDepths(r, p, calls, "each", nil)
 }
 
 // shardTable shows what a second shard brings.

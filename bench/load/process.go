@@ -18,6 +18,7 @@ const tick = 10 * time.Millisecond
 type usage struct {
 	cpu      time.Duration // of user and system together, since it began
 	resident int64         // bytes of memory
+	calls    int64         // of read and write to the system, in vain or not; 0 when it does not tell
 }
 
 // The places of fields behind the name in /proc/PID/stat, see proc(5), which
@@ -42,5 +43,21 @@ func readUsage(proc fs.FS, pid int) (usage, error) {
 	user, err1 := strconv.ParseInt(fields[utimeField], 10, 64)
 	system, err2 := strconv.ParseInt(fields[stimeField], 10, 64)
 	pages, err3 := strconv.ParseInt(fields[rssField], 10, 64)
-	return usage{time.Duration(user+system) * tick, pages * int64(os.Getpagesize())}, errors.Join(err1, err2, err3)
+	return usage{time.Duration(user+system) * tick, pages * int64(os.Getpagesize()), readCalls(proc, pid)}, errors.Join(err1, err2, err3)
+}
+
+// readCalls reads how often the process has called read and write. A kernel need not
+// count them, and shows them to the process' own user only.
+func readCalls(proc fs.FS, pid int) (calls int64) {
+	text, err := fs.ReadFile(proc, strconv.Itoa(pid)+"/io")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		name, count, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if n, err := strconv.ParseInt(count, 10, 64); err == nil && (name == "syscr" || name == "syscw") {
+			calls += n
+		}
+	}
+	return calls
 }

@@ -20,9 +20,9 @@ func statLine() string {
 }
 
 func TestUsageIsReadFromStat(t *testing.T) {
-	proc := fstest.MapFS{"7/stat": {Data: []byte(statLine())}, "8/stat": {Data: []byte("8 (x) S 1")}, "9/stat": {Data: []byte(strings.ReplaceAll(statLine(), " 15", " x"))}}
+	proc := fstest.MapFS{"7/stat": {Data: []byte(statLine())}, "7/io": {Data: []byte("rchar: 9\nwchar: 8\nsyscr: 30\nsyscw: 12\nread_bytes: 5\n")}, "8/stat": {Data: []byte("8 (x) S 1")}, "9/stat": {Data: []byte(strings.ReplaceAll(statLine(), " 15", " x"))}}
 	got, err := readUsage(proc, 7)
-	if want := (usage{(14 + 15) * 10 * time.Millisecond, 24 * int64(os.Getpagesize())}); got != want || err != nil {
+	if want := (usage{(14 + 15) * 10 * time.Millisecond, 24 * int64(os.Getpagesize()), 30 + 12}); got != want || err != nil {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	for _, pid := range []int{8, 9, 10} {

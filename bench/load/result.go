@@ -31,6 +31,9 @@ type Result struct {
 	// CPUMicros is the server's processor time for each request, user and system, in
 	// microseconds; nil when its process is not known.
 	CPUMicros *float64 `json:"cpu_us_per_request"`
+	// Calls is how many reads and writes of the system the server made for each
+	// request, those in vain included; nil when that is not known.
+	Calls *float64 `json:"system_calls_per_request"`
 	// Resident is the server's memory at the end, in bytes; 0 when its process is not
 	// known.
 	Resident int64 `json:"resident_bytes"`
@@ -79,6 +82,10 @@ func (r *run) result(first, last sample, interrupted bool) Result {
 	if r.PID != 0 && out.Answered > 0 {
 		cost := float64(last.cpu-first.cpu) / float64(time.Microsecond) / float64(out.Answered)
 		out.CPUMicros = &cost
+	}
+	if last.calls > 0 && out.Answered > 0 {
+		calls := float64(last.calls-first.calls) / float64(out.Answered)
+		out.Calls = &calls
 	}
 	return out
 }

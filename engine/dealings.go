@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/limitstore/limitstore/resp"
@@ -48,6 +49,12 @@ func (s *Session) Queued() int {
 	return len(s.deals.open.calls)
 }
 
+// Changes says whether a command in the open transaction may change something or
+// publish.
+func (s *Session) Changes() bool {
+	return s.InMulti() && slices.ContainsFunc(s.deals.open.calls, func(q queued) bool { return q.command.Flags&(Write|MayReplicate) != 0 })
+}
+
 // Watches is the number of keys watched.
 func (s *Session) Watches() int {
 	if s.deals == nil {
@@ -91,12 +98,10 @@ func (s *Session) enqueue(command *Command, args [][]byte) error {
 // unfit says why a command cannot be queued; empty when it can.
 func (s *Session) unfit(command *Command, args [][]byte, weight int) string {
 	t, limits := s.deals.open, &s.engine.limits
-	long := false
-	command.Keys.Each(args, func(key []byte) { long = long || len(key) > limits.Key })
 	switch {
 	case command.Flags&NoMulti != 0:
 		return NotInMulti.Text()
-	case long:
+	case !command.Keys.fit(args, limits.Key):
 		return KeyTooLong.Text(limits.Key)
 	case len(t.calls) >= limits.Transaction:
 		return TransactionLong.Text(limits.Transaction)
@@ -208,10 +213,8 @@ func (s *Session) drop() {
 func (s *Session) watch(c *Call) {
 	d := s.dealing()
 	var fresh []place
-	long := false
 	seen := make(map[place]struct{})
 	c.Command.Keys.Each(c.Args, func(key []byte) {
-		long = long || len(key) > s.engine.limits.Key
 		p := place{s.db, string(key)}
 		_, known := d.watched[p]
 		if _, twice := seen[p]; !known && !twice {
@@ -220,7 +223,7 @@ func (s *Session) watch(c *Call) {
 		}
 	})
 	switch {
-	case long:
+	case !c.Command.Keys.fit(c.Args, s.engine.limits.Key):
 		c.Fail(KeyTooLong, s.engine.limits.Key)
 	case len(d.watched)+len(fresh) > s.engine.limits.Watches:
 		c.Fail(TooManyWatches, s.engine.limits.Watches)
@@ -267,11 +270,12 @@ func (s *Session) Reset() {
 }
 
 // Inherit takes over what another session of the same caller has under way: its
-// database, its protocol, its transaction and what it watches. The other one must not be used
+// database, its protocol, its being mute, its transaction and what it watches. The other one must not be used
 // again.
 func (s *Session) Inherit(from *Session) {
 	s.SetDB(from.db)
 	s.SetProto(from.Proto())
+	s.mute = from.mute
 	if d := from.deals; d != nil && (d.open != nil || len(d.watching) > 0) {
 		d.idle = nil
 		s.deals = d

@@ -149,29 +149,16 @@ func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 		s.queue(route(args[1], len(s.engine.shards)), command, args, s.engine.seed.Place(args[1]))
 		return nil
 	}
-	if !s.plan(command, args) {
+	if !command.Keys.fit(args, s.engine.limits.Key) {
 		s.Refuse(args, KeyTooLong.Text(s.engine.limits.Key))
 		return nil
 	}
-	if len(s.span) == 0 { // it cannot be right: any shard will say so
-		s.span = append(s.span, 0)
-	}
+	s.span = command.Keys.span(s.span[:0], args, len(s.engine.shards))
 	if len(s.span) == 1 {
 		s.queue(s.span[0], command, args, 0)
 		return nil
 	}
 	return s.through(command, args, s.span)
-}
-
-// plan finds the shards of the command's keys; false when a key is too long.
-func (s *Session) plan(command *Command, args [][]byte) bool {
-	s.span = s.span[:0]
-	fits := true
-	command.Keys.Each(args, func(key []byte) {
-		fits = fits && len(key) <= s.engine.limits.Key
-		s.span = insert(s.span, route(key, len(s.engine.shards)))
-	})
-	return fits
 }
 
 // insert adds n to an ascending list without repeating it.

@@ -130,6 +130,26 @@ func (k Keys) Each(args [][]byte, fn func(key []byte)) {
 	}
 }
 
+// fit says whether no key in args is longer than most.
+func (k Keys) fit(args [][]byte, most int) bool {
+	fits := true
+	k.Each(args, func(key []byte) { fits = fits && len(key) <= most })
+	return fits
+}
+
+// span adds the shards of the keys to an ascending list. With a number of keys
+// that cannot be right it adds one: any shard will say so.
+func (k Keys) span(ascending []int, args [][]byte, shards int) []int {
+	none := true
+	k.Each(args, func(key []byte) {
+		ascending, none = insert(ascending, route(key, shards)), false
+	})
+	if none {
+		ascending = insert(ascending, 0)
+	}
+	return ascending
+}
+
 // counted are the keys that follow argument Count. When it cannot be right there
 // are none: the command will say so.
 func (k Keys) counted(args [][]byte) [][]byte {

@@ -69,10 +69,10 @@ func (t *transaction) add(command *Command, args [][]byte, weight, shards int) {
 		t.local = true
 	case command.Scope != OnKeys:
 		t.wide, t.local = true, true
-	case command.Keys.Last == command.Keys.First:
-		t.span = insert(t.span, route(args[command.Keys.First], shards))
+	case command.Keys == OneKey:
+		t.span = insert(t.span, route(args[1], shards))
 	default:
-		command.Keys.Each(args, func(key []byte) { t.span = insert(t.span, route(key, shards)) })
+		t.span = command.Keys.span(t.span, args, shards)
 	}
 }
 

@@ -214,8 +214,8 @@ func TestTimeStandsStillInside(t *testing.T) {
 	}
 }
 
-// limited is a desk whose transactions are small.
-func limited(t *testing.T, l Limits) *desk {
+// limitedEngine is a desk whose transactions are small.
+func limitedEngine(t *testing.T, l Limits) *desk {
 	d, err := makeDesk(4, midnight)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func limited(t *testing.T, l Limits) *desk {
 // room again.
 func TestTransactionsHaveLimits(t *testing.T) {
 	const bytes = 1000
-	d := limited(t, Limits{Transaction: 3, TransactionBytes: bytes, Key: 100})
+	d := limitedEngine(t, Limits{Transaction: 3, TransactionBytes: bytes, Key: 100})
 	fits := strings.Repeat("v", bytes-callBytes-3*wordBytes-len("SETa"))
 	for _, c := range []struct {
 		name  string
@@ -267,7 +267,7 @@ func TestTransactionsHaveLimits(t *testing.T) {
 // A connection watches so many keys and no more; a WATCH that is refused has
 // watched nothing, and what was watched stays so.
 func TestWatchesHaveALimit(t *testing.T) {
-	d := limited(t, Limits{Watches: 3, Key: 100})
+	d := limitedEngine(t, Limits{Watches: 3, Key: 100})
 	full := "(error) ERR a connection watches at most 3 keys"
 	for _, c := range []struct{ line, want string }{
 		{"WATCH a b c d", full}, {"WATCH a a b", "OK"}, {"WATCH a b c c a", "OK"}, {"WATCH a", "OK"}, {"WATCH a d", full},

@@ -230,7 +230,7 @@ func unblock(c *engine.Call) {
 	_, ok := engine.Int(c.Args[2])
 	switch {
 	case len(c.Args) > 4:
-		failSubcommand(c)
+		failWords(c)
 	case len(c.Args) == 4 && !engine.EqualFold(c.Args[3], "TIMEOUT") && !engine.EqualFold(c.Args[3], "ERROR"):
 		fail(c, failUnblock)
 	case !ok:

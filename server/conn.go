@@ -114,7 +114,6 @@ func (c *conn) slim() {
 	if before != nil {
 		c.session.Inherit(before)
 	}
-	c.session.Mute(c.muting == muted)
 }
 
 // serve is the connection's goroutine.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/limitstore/limitstore/engine"
 )
@@ -85,7 +84,7 @@ var failures = [...]engine.ErrorRow{
 	failSubscribed:       {Format: "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", When: "another command of a subscriber who speaks RESP2"},
 	failLongChannel:      {Format: "ERR name is longer than %d bytes", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE with a longer name than a channel or a pattern may have"},
 	failSubscriptions:    {Format: "ERR a connection may have %d subscriptions", When: "SUBSCRIBE, PSUBSCRIBE or SSUBSCRIBE beyond that; none of its names is subscribed to"},
-	failSubcommandSyntax: {Format: "ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", When: "PUBSUB CHANNELS, ACL CAT, SLOWLOG GET and the like with too many words"},
+	failSubcommandSyntax: {Format: "ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", When: "PUBSUB CHANNELS, ACL CAT, SLOWLOG GET, CLIENT PAUSE and the like with too many words"},
 	failTimeout:          {Format: "ERR timeout is not an integer or out of range", When: "WAIT or CLIENT PAUSE with a timeout that is no number"},
 	failTimeoutNegative:  {Format: "ERR timeout is negative", When: "WAIT or CLIENT PAUSE with a timeout below 0"},
 	failCategory:         {Format: "ERR Unknown category '%s'", When: "ACL CAT of a category that does not exist"},
@@ -115,12 +114,6 @@ func (f failure) text(words ...any) string {
 // fail replies with an error of the table.
 func fail(c *engine.Call, f failure, words ...any) {
 	c.Out.Error(f.text(words...))
-}
-
-// failSubcommand replies that a subcommand has too many words.
-func failSubcommand(c *engine.Call) {
-	container, _, _ := strings.Cut(c.Command.Lower(), "|")
-	fail(c, failSubcommandSyntax, engine.Printable(c.Args[1]), strings.ToUpper(container))
 }
 
 // Errors are the errors of connections, for docs/errors.md.

@@ -39,11 +39,14 @@ type pause struct {
 }
 
 // holds says whether the command has to wait.
-func (p *pause) holds(row *engine.Command) bool {
-	if row.Flags&engine.Admin != 0 {
+func (p *pause) holds(row *engine.Command, s *engine.Session) bool {
+	switch {
+	case row.Flags&engine.Admin != 0:
 		return false
+	case !p.writes, row.Flags&(engine.Write|engine.MayReplicate) != 0:
+		return true
 	}
-	return !p.writes || row.Flags&(engine.Write|engine.MayReplicate) != 0
+	return row.Scope == engine.OnQueue && s.Changes()
 }
 
 // intermission is the pause in force, if there is one.
@@ -59,7 +62,7 @@ func (c *conn) pause(call *engine.Call) {
 	writes := len(args) == 2 && engine.EqualFold(args[1], "WRITE")
 	switch {
 	case len(args) > 2:
-		failSubcommand(call)
+		failWords(call)
 	case len(args) == 2 && !writes && !engine.EqualFold(args[1], "ALL"):
 		fail(call, failPauseMode)
 	case !ok:
@@ -119,7 +122,7 @@ func (s *Server) endPause(p *pause) {
 func (c *conn) abide(row *engine.Command) error {
 	for {
 		p := c.server.intermission.current.Load()
-		if p == nil || !p.holds(row) {
+		if p == nil || !p.holds(row, c.session) {
 			return nil
 		}
 		if err := c.session.Flush(); err != nil {

@@ -263,7 +263,7 @@ func (c *conn) unsubscribeAll() {
 func listingChannels(k kind) func(*engine.Call) {
 	return of(func(c *conn, call *engine.Call) {
 		if len(call.Args) > 3 {
-			failSubcommand(call)
+			failWords(call)
 			return
 		}
 		names := c.server.hub.names(k)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,16 +20,20 @@ func (s *Server) describe(c *conn) string {
 		last = s.table.Rows()[c.pulse.done.Load()&(1<<idBits-1)].Lower()
 	}
 	l := c.listener()
-	flags := "N"
-	if l.subscribed() {
-		flags = "P"
-	} else if l.monitor {
-		flags = "O"
+	flags, multi := "", c.pulse.multi.Load()-1
+	for _, f := range []struct {
+		is   bool
+		name string
+	}{{l.monitor, "O"}, {l.subscribed(), "P"}, {multi >= 0, "x"}} {
+		if f.is {
+			flags += f.name
+		}
 	}
-	return fmt.Sprintf("id=%d addr=%s laddr=%s name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=-1 omem=%d "+
+	flags = cmp.Or(flags, "N")
+	return fmt.Sprintf("id=%d addr=%s laddr=%s name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d ssub=%d multi=%d omem=%d "+
 		"tot-net-in=%d tot-net-out=%d tot-cmds=%d cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
 		c.id, c.raw.RemoteAddr(), c.raw.LocalAddr(), i.name, s.watch.visits-c.seen.born, idle, flags, i.db,
-		l.counts[toChannel], l.counts[toPattern], l.counts[toShard], l.waiting,
+		l.counts[toChannel], l.counts[toPattern], l.counts[toShard], multi, l.waiting,
 		now.in, now.out, now.commands, last, theUser, i.proto, i.library, i.version)
 }
 

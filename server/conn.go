@@ -70,12 +70,15 @@ type conn struct {
 }
 
 // pulse is what others may know of a connection at work. Each field is written
-// once for each pipeline.
+// at most once for each pipeline.
 type pulse struct {
 	in   atomic.Uint64 // bytes received
 	done atomic.Uint64 // commands taken, and the ID of the last: see publish
 	due  atomic.Uint64 // bytes of replies given out for writing
 	out  atomic.Uint64 // bytes of replies taken by the client's side
+
+	multi   atomic.Int32 // commands queued after MULTI, and one more; 0: no transaction is open
+	watches atomic.Int32 // keys watched
 }
 
 // idBits are the low bits of pulse.done that hold a command's ID.
@@ -431,6 +434,15 @@ func (c *conn) publish() {
 	c.tally.count(c.server.counts)
 	if c.last != nil {
 		c.pulse.done.Store(c.taken<<idBits | uint64(c.last.ID()))
+	}
+	republish(&c.pulse.multi, c.session.Queued()+1)
+	republish(&c.pulse.watches, c.session.Watches())
+}
+
+// republish stores what seldom changes only when it has: looking costs less.
+func republish(into *atomic.Int32, n int) {
+	if into.Load() != int32(n) {
+		into.Store(int32(n))
 	}
 }
 

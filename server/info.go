@@ -127,6 +127,7 @@ func (r *report) clients() {
 	r.line("blocked_clients", 0)
 	r.line("tracking_clients", 0)
 	r.line("pubsub_clients", r.subscribers)
+	r.line("watching_clients", r.s.watching())
 	r.line("total_watched_keys", r.watched)
 }
 

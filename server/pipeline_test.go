@@ -41,6 +41,7 @@ func TestPipelinedIsSingle(t *testing.T) {
 	lines := []string{
 		"SET a 1", "INCR a", "GET a", "MSET a 1 b 2 c 3", "MGET a b c", "DEL a b", "PING", "SELECT 1", "SELECT 0", "HELLO 2", "HELLO 3", "AUTH default x",
 		"TB.TAKE l 3 1 1s", "FW.HIT w 3 1m FULL", "FLUSHALL", "RESET", "NOSUCH", "GET", "CLIENT GETNAME", "CLIENT SETNAME x", "DBSIZE", "TIME",
+		"MULTI", "MULTI", "EXEC", "EXEC", "DISCARD", "WATCH a b", "UNWATCH",
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		said := rapid.SliceOfN(rapid.SampledFrom(lines), 1, 40).Draw(rt, "lines")
@@ -119,6 +120,7 @@ func TestCommandsDoNotAllocate(t *testing.T) {
 			strings.Repeat(request("TB.TAKE", "user:1", "1000000000", "1", "1s")+request("TB.TAKE", "user:2", "1000000000", "1", "1s"), 32),
 			strings.Repeat(request("tb.take", "user:3", "1", "1", "1s"), 16),
 			request("PING") + request("INCR", "n") + request("GET", "n") + request("FW.HIT", "w", "5", "1m", "COST", "2"),
+			strings.Repeat(request("MULTI")+request("INCR", "n")+request("PEXPIRE", "n", "60000", "NX")+request("PTTL", "n")+request("EXEC"), 8),
 		} {
 			n := testing.AllocsPerRun(200, func() {
 				line.say(pipeline)

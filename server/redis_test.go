@@ -171,7 +171,7 @@ func TestInfoHasRedisFields(t *testing.T) {
 }
 
 // ownFields are the fields of INFO that Redis 7.0 does not have.
-var ownFields = []string{"limitstore_version", "limitstore_commit", "go_version", "shards", "limiter_allowed", "limiter_denied", "limiter_evicted_debt", "pubsub_clients", "total_watched_keys"}
+var ownFields = []string{"limitstore_version", "limitstore_commit", "go_version", "shards", "limiter_allowed", "limiter_denied", "limiter_evicted_debt", "pubsub_clients", "watching_clients", "total_watched_keys"}
 
 func titles(t *testing.T, raw string) (found []string) {
 	for line := range strings.SplitSeq(parsed(t, raw).(string), "\r\n") {

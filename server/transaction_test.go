@@ -1,10 +1,17 @@
 package server
 
 import (
+	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gomodule/redigo/redis"
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/limitstore/limitstore/engine"
 	"github.com/limitstore/limitstore/redistest"
 	"pgregory.net/rapid"
 )
@@ -100,5 +107,144 @@ func TestTransactionsAreRedis(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestTransactionsOfGoRedis does what the library's own examples do: a pipeline
+// wrapped in MULTI and EXEC, and an update that begins anew when somebody was faster.
+func TestTransactionsOfGoRedis(t *testing.T) {
+	for _, shards := range []int{1, 8} {
+		for _, proto := range []int{2, 3} {
+			addr := newRig(t, func(s *setup) { s.shards = shards }).addr
+			ctx, client := context.Background(), goredis.NewClient(&goredis.Options{Addr: addr, Protocol: proto})
+			t.Cleanup(func() { client.Close() })
+			var hits *goredis.IntCmd
+			var left *goredis.DurationCmd
+			_, err := client.TxPipelined(ctx, func(p goredis.Pipeliner) error {
+				hits = p.Incr(ctx, "hits")
+				p.PExpire(ctx, "hits", time.Minute)
+				left = p.PTTL(ctx, "hits")
+				return nil
+			})
+			if err != nil || hits.Val() != 1 || left.Val() != time.Minute {
+				t.Errorf("RESP%d, %d shards: %v, %d hits, %v left", proto, shards, err, hits.Val(), left.Val())
+			}
+			tries := 0
+			err = client.Watch(ctx, func(tx *goredis.Tx) error {
+				n, _ := tx.Get(ctx, "other").Int()
+				if tries++; tries == 1 {
+					client.Set(ctx, "other", 10, 0)
+				}
+				_, err := tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
+					p.Set(ctx, "other", n+1, 0)
+					p.Set(ctx, "another", n+1, 0)
+					return nil
+				})
+				return err
+			}, "other", "another")
+			if err != goredis.TxFailedErr || client.Get(ctx, "other").Val() != "10" || client.Exists(ctx, "another").Val() != 0 {
+				t.Errorf("RESP%d, %d shards: somebody was faster, and %v", proto, shards, err)
+			}
+		}
+	}
+}
+
+// TestTransactionsOfRedigo sends commands one by one, and gives a connection that
+// still watches back to its pool, which says UNWATCH.
+func TestTransactionsOfRedigo(t *testing.T) {
+	r := newRig(t)
+	pool := &redis.Pool{MaxIdle: 1, Dial: func() (redis.Conn, error) { return redis.Dial("tcp", r.addr) }}
+	t.Cleanup(func() { pool.Close() })
+	c := pool.Get()
+	for _, call := range [][]any{{"MULTI"}, {"SET", "a", "x"}, {"INCR", "a"}, {"GET", "a"}} {
+		if err := c.Send(call[0].(string), call[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replies, err := redis.Values(c.Do("EXEC"))
+	if err != nil || len(replies) != 3 || replies[0] != "OK" || fmt.Sprint(replies[1]) != engine.NotInteger.Text() || string(replies[2].([]byte)) != "x" {
+		t.Errorf("EXEC: %v, %v", replies, err)
+	}
+	if _, err := c.Do("WATCH", "a"); err != nil {
+		t.Error(err)
+	}
+	c.Close()
+	c = pool.Get()
+	defer c.Close()
+	if id, _ := redis.Int(c.Do("CLIENT", "ID")); id != 1 {
+		t.Fatalf("the pool gave connection %d", id)
+	}
+	_ = c.Send("SET", "a", 1)
+	_ = c.Send("MULTI")
+	if replies, err := redis.Values(c.Do("EXEC")); err != nil || len(replies) != 0 {
+		t.Errorf("after the pool's UNWATCH: %v, %v", replies, err)
+	}
+}
+
+// TestOthersSeeWhoIsInATransaction asks CLIENT LIST and INFO, and ends the
+// connection, which must leave nothing behind.
+func TestOthersSeeWhoIsInATransaction(t *testing.T) {
+	r := newRig(t)
+	c, other := r.call(), r.call()
+	c.send("WATCH a b\r\nMULTI\r\nGET a\r\nGET b\r\n")
+	c.replies(4)
+	list := parsed(t, other.do("CLIENT LIST ID 1")).(string)
+	if !strings.Contains(list, " flags=x ") || !strings.Contains(list, " multi=2 ") {
+		t.Errorf("CLIENT LIST: %s", list)
+	}
+	info := fields(t, other.do("INFO clients"))
+	if info["watching_clients"] != "1" || info["total_watched_keys"] != "2" {
+		t.Errorf("%s clients watch %s keys, want 1 and 2", info["watching_clients"], info["total_watched_keys"])
+	}
+	c.Close()
+	eventually(t, "it has gone", func() bool { return fields(t, other.do("INFO clients"))["connected_clients"] == "1" })
+	if n := fields(t, other.do("INFO clients"))["total_watched_keys"]; n != "0" {
+		t.Errorf("%s keys are watched by nobody", n)
+	}
+}
+
+// TestEveryCommandMayBeInATransaction runs in one the commands that visit shards
+// or connections: none waits for a shard that stands for it.
+func TestEveryCommandMayBeInATransaction(t *testing.T) {
+	r := newRig(t, func(s *setup) { s.shards = 4 })
+	c := r.call()
+	c.do("MSET a 1 b 2 c 3 d 4")
+	lines := []string{"INFO everything", "TIME", "DBSIZE", "KEYS *", "SCAN 0", "RANDOMKEY", "CLIENT LIST", "CLIENT INFO", "COMMAND COUNT", "CONFIG GET *", "SELECT 1", "FLUSHDB", "DBSIZE", "SELECT 0", "DBSIZE", "HELLO 3", "FLUSHALL", "RANDOMKEY"}
+	c.send("MULTI\r\n" + strings.Join(lines, "\r\n") + "\r\nEXEC\r\n")
+	c.replies(1 + len(lines))
+	replies := parsed(t, c.reply()).([]any)
+	if len(replies) != len(lines) {
+		t.Fatalf("%d replies, want %d", len(replies), len(lines))
+	}
+	for i, want := range map[int]any{2: int64(4), 10: "OK", 12: int64(0), 14: int64(4), 16: "OK", 17: nil} {
+		if replies[i] != want {
+			t.Errorf("%s: %v, want %v", lines[i], replies[i], want)
+		}
+	}
+	now := listOf(replies[1])
+	if want := strconv.FormatInt(int64(midnight)/int64(time.Second), 10); now[0] != want {
+		t.Errorf("TIME: %q, want %s seconds", now, want)
+	}
+}
+
+// TestSlimmingKeepsTheTransaction lets a connection with large buffers idle
+// between WATCH, MULTI and EXEC.
+func TestSlimmingKeepsTheTransaction(t *testing.T) {
+	r := newRig(t)
+	c, other := r.call(), r.call()
+	for _, touched := range []bool{false, true} {
+		for _, say := range []string{"WATCH a", "MULTI", "SET b " + strings.Repeat("x", wideBytes), "STRLEN b"} {
+			c.do(say)
+			r.widenAll()
+			eventually(t, "it has let go", r.slimmed)
+		}
+		want := "*2\r\n+OK\r\n:2048\r\n"
+		if touched {
+			other.do("SET a 1")
+			want = "*-1\r\n"
+		}
+		if got := c.do("EXEC"); got != want {
+			t.Errorf("touched %t: %q, want %q", touched, got, want)
+		}
 	}
 }

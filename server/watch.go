@@ -152,6 +152,18 @@ func (s *Server) sum() (done totals, connections int) {
 	return done, len(s.conns)
 }
 
+// watching is how many connections watch keys.
+func (s *Server) watching() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		if c.pulse.watches.Load() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // watched is the watch as it stands.
 func (s *Server) watched() watch {
 	s.mu.Lock()

@@ -39,6 +39,32 @@ func TestPauseHoldsWrites(t *testing.T) {
 	}
 }
 
+// TestPauseHoldsTransactions that write, not those that read, whenever they began.
+func TestPauseHoldsTransactions(t *testing.T) {
+	r := newRig(t)
+	operator, reader, writer := r.call(), r.call(), r.call()
+	reader.send(request("MULTI") + request("GET", "a"))
+	reader.replies(2)
+	writer.send(request("MULTI") + request("SET", "a", "1"))
+	writer.replies(2)
+	operator.do("CLIENT PAUSE 3600000 WRITE")
+	writer.send(request("EXEC"))
+	if got := reader.do("EXEC"); got != "*1\r\n$-1\r\n" {
+		t.Errorf("a transaction that reads answers %q", got)
+	}
+	eventually(t, "the EXEC has arrived", func() bool {
+		done, _ := r.sum()
+		return done.in >= uint64(2*len(request("MULTI")+request("EXEC"))+len(request("GET", "a")+request("SET", "a", "1")))
+	})
+	if got := operator.do("GET a"); got != "$-1\r\n" {
+		t.Errorf("GET a: %q", got)
+	}
+	operator.do("CLIENT UNPAUSE")
+	if got := writer.reply(); got != "*1\r\n+OK\r\n" {
+		t.Errorf("a transaction that writes answers %q", got)
+	}
+}
+
 // TestPauseOfAll holds everything but operators' commands, which can end it.
 func TestPauseOfAll(t *testing.T) {
 	r := newRig(t)

@@ -26,6 +26,8 @@ type hub struct {
 	mu       sync.Mutex
 	channels [kinds]map[string]map[*outbox]struct{} // of channels and shard channels
 	patterns []*pattern                             // in the order of their first subscription
+	named    map[string]*pattern                    // the same by their text
+	orphans  int                                    // of patterns: nobody listens any more, and named lacks them
 	monitors map[*outbox]struct{}
 	draft    draft  // of the message being published
 	sent     uint64 // messages handed to subscribers
@@ -62,11 +64,6 @@ func (d *draft) bytes(proto int) []byte {
 	return form.Bytes()
 }
 
-// at finds a pattern, or where it would come.
-func (h *hub) at(text string) int {
-	return slices.IndexFunc(h.patterns, func(p *pattern) bool { return p.text == text })
-}
-
 // join adds a subscription; false when it was there. h.mu must be held.
 func (h *hub) join(o *outbox, k kind, name string) bool {
 	if _, already := o.names[k][name]; already {
@@ -83,12 +80,7 @@ func (h *hub) join(o *outbox, k kind, name string) bool {
 // listeners are those of a channel or pattern, which is made if need be.
 func (h *hub) listeners(k kind, name string) map[*outbox]struct{} {
 	if k == toPattern {
-		at := h.at(name)
-		if at < 0 {
-			at = len(h.patterns)
-			h.patterns = append(h.patterns, &pattern{text: name, listeners: map[*outbox]struct{}{}})
-		}
-		return h.patterns[at].listeners
+		return h.pattern(name).listeners
 	}
 	if h.channels[k] == nil {
 		h.channels[k] = map[string]map[*outbox]struct{}{}
@@ -99,8 +91,22 @@ func (h *hub) listeners(k kind, name string) map[*outbox]struct{} {
 	return h.channels[k][name]
 }
 
+// pattern finds a pattern, or makes it.
+func (h *hub) pattern(text string) *pattern {
+	if h.named == nil {
+		h.named = map[string]*pattern{}
+	}
+	p := h.named[text]
+	if p == nil {
+		p = &pattern{text: text, listeners: map[*outbox]struct{}{}}
+		h.named[text] = p
+		h.patterns = append(h.patterns, p)
+	}
+	return p
+}
+
 // part takes a subscription back; nothing happens when there is none. h.mu must
-// be held.
+// be held, and sweep called before it is let go.
 func (h *hub) part(o *outbox, k kind, name string) {
 	if _, there := o.names[k][name]; !there {
 		return
@@ -111,10 +117,27 @@ func (h *hub) part(o *outbox, k kind, name string) {
 	switch {
 	case len(left) > 0:
 	case k == toPattern:
-		at := h.at(name)
-		h.patterns = slices.Delete(h.patterns, at, at+1)
+		delete(h.named, name)
+		h.orphans++
 	default:
 		delete(h.channels[k], name)
+	}
+}
+
+// sweep drops the patterns that nobody listens to any more, all in one walk. Maps
+// that have become empty are given back: a map never shrinks.
+func (h *hub) sweep() {
+	if h.orphans > 0 {
+		h.patterns = slices.DeleteFunc(h.patterns, func(p *pattern) bool { return len(p.listeners) == 0 })
+		h.orphans = 0
+	}
+	if len(h.named) == 0 {
+		h.named, h.patterns = nil, nil
+	}
+	for k := range h.channels {
+		if len(h.channels[k]) == 0 {
+			h.channels[k] = nil
+		}
 	}
 }
 
@@ -127,6 +150,7 @@ func (h *hub) leave(o *outbox) {
 			h.part(o, k, name)
 		}
 	}
+	h.sweep()
 }
 
 // publish hands a message to everybody who listens to the channel, and returns to

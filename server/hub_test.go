@@ -286,3 +286,37 @@ func TestStorm(t *testing.T) {
 		t.Errorf("%d monitors are left", n)
 	}
 }
+
+// TestManySubscriptions come and go without a walk over all of them for each.
+func TestManySubscriptions(t *testing.T) {
+	const many = 30_000
+	r := newRig(t)
+	c := r.call()
+	words := []string{"PSUBSCRIBE"}
+	for i := range many {
+		words = append(words, fmt.Sprintf("p%d*", i))
+	}
+	c.send(request(words...))
+	c.replies(many)
+	if got := r.hub.figures().patterns; got != many {
+		t.Errorf("%d patterns", got)
+	}
+	if got := r.call().do("PUBLISH p777 x"); got != ":3\r\n" { // p7*, p77*, p777*
+		t.Errorf("PUBLISH answers %q", got)
+	}
+	words[0] = "PUNSUBSCRIBE"
+	c.send(request(words[:many/2]...))
+	c.replies(3 + many/2 - 1)
+	if got := r.hub.figures().patterns; got != many/2+1 {
+		t.Errorf("%d patterns are left", got)
+	}
+	c.send(request("RESET"))
+	if got := c.reply(); got != "+RESET\r\n" {
+		t.Errorf("RESET answers %q", got)
+	}
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	if r.hub.named != nil || r.hub.patterns != nil {
+		t.Error("the patterns keep memory")
+	}
+}

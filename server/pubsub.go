@@ -187,6 +187,7 @@ func (c *conn) unsubscribe(call *engine.Call, k kind) {
 		h.part(o, k, string(name))
 		o.confirm(call, k, name)
 	}
+	h.sweep()
 	if len(names) == 0 {
 		o.confirm(call, k, nil)
 	}

@@ -19,7 +19,7 @@ var ErrClosed = errors.New("engine: closed")
 // The origins of replies that the session made, not a shard.
 const (
 	itself = -1
-	aloud  = -2 // and that is sent even while the session is mute
+	aloud  = -2 // bytes that are no reply, and are sent even while the session is mute
 )
 
 // Session is one caller's place in the engine: its database and protocol, the
@@ -54,7 +54,6 @@ type Session struct {
 	span    []int     // the shards of the current command, ascending
 	deals   *dealings // nil before the first MULTI or WATCH
 	mute    bool      // replies are made and not sent
-	loud    bool      // but that of the current command is
 }
 
 // Engine is the engine the session belongs to.
@@ -79,28 +78,20 @@ func (s *Session) SetProto(version int) {
 
 func (s *Session) answered() {
 	s.local.end()
-	origin := int16(itself)
-	if s.loud {
-		origin, s.loud = aloud, false
-	}
-	s.order = append(s.order, origin)
+	s.order = append(s.order, itself)
 }
 
 // Mute says whether the replies that follow are made and not sent. Call it only
 // where nothing is queued: from a command flagged Fence, or after Settle.
 func (s *Session) Mute(on bool) { s.mute = on }
 
-// Aloud sends the reply of the current command though the session is mute. The
-// command must run on the caller's goroutine.
-func (s *Session) Aloud() { s.loud = true }
-
-// Interject puts bytes between the replies, where it is called: after that of the
-// last command queued, though the session is mute.
+// Interject puts bytes between the replies, after that of the last command queued,
+// though the session is mute. No command may be running.
 func (s *Session) Interject(b []byte) {
 	if len(b) > 0 {
 		s.local.out.Raw(b)
-		s.loud = true
-		s.answered()
+		s.local.end()
+		s.order = append(s.order, aloud)
 	}
 }
 

@@ -43,6 +43,9 @@ func (c *conn) reply(call *engine.Call) {
 	}
 }
 
+// isMute says whether the reply of the command at work is not sent.
+func (c *conn) isMute() bool { return c.muting == muted || c.muting == muteThis }
+
 // unmute sends replies again.
 func (c *conn) unmute() {
 	c.muting = spoken
@@ -65,6 +68,9 @@ func (c *conn) takeMuted(args [][]byte) error {
 	if err == nil && c.muting != muted {
 		err = c.session.Settle()
 		c.mute(false)
+		if o := c.outbox.Load(); o != nil {
+			c.session.Interject(o.overdue())
+		}
 	}
 	if c.muting == muteThis {
 		c.muting = spoken

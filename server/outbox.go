@@ -38,7 +38,7 @@ type outbox struct {
 // newOutbox makes the outbox of c and starts its writer. The connection's
 // goroutine calls it, in a pipeline.
 func newOutbox(c *conn) *outbox {
-	o := &outbox{conn: c, proto: c.session.Proto(), mute: c.muting == muted || c.muting == muteThis, held: true}
+	o := &outbox{conn: c, proto: c.session.Proto(), mute: c.isMute(), held: true}
 	o.moved.L = &o.mu
 	c.server.running.Add(1)
 	go o.run()
@@ -127,6 +127,13 @@ func (o *outbox) push(d *draft) {
 	o.accept(d)
 }
 
+// append adds a push of the connection's own.
+func (o *outbox) append(b []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.acceptBytes(b)
+}
+
 // show adds a line of MONITOR. As in Redis, that is a reply: CLIENT REPLY silences
 // it.
 func (o *outbox) show(d *draft) {
@@ -139,10 +146,16 @@ func (o *outbox) show(d *draft) {
 
 // accept is push with o.mu held.
 func (o *outbox) accept(d *draft) {
+	if !o.closed {
+		o.acceptBytes(d.bytes(o.proto))
+	}
+}
+
+func (o *outbox) acceptBytes(b []byte) {
 	if o.closed {
 		return
 	}
-	if b := d.bytes(o.proto); o.held {
+	if o.held {
 		o.later = append(o.later, b...)
 	} else {
 		o.add(b)

@@ -131,15 +131,10 @@ func (c *conn) box() *outbox {
 }
 
 // catchUp writes the pushes that wait for the end of the pipeline: they come
-// before the reply to this command. They are sent even while replies are not.
+// before the reply to this command. While replies are not sent they wait on.
 func (c *conn) catchUp(call *engine.Call) {
-	o := c.outbox.Load()
-	switch {
-	case o == nil:
-	case c.muting == spoken:
+	if o := c.outbox.Load(); o != nil && !c.isMute() {
 		call.Out.Raw(o.overdue())
-	default:
-		c.session.Interject(o.overdue())
 	}
 }
 
@@ -161,23 +156,28 @@ func (c *conn) subscribe(call *engine.Call, k kind) {
 		fail(call, failSubscriptions, most)
 		return
 	}
-	c.confirms(call, o)
+	out := c.confirmations(call, o)
 	for _, name := range names {
 		h.join(o, k, string(name))
-		o.confirm(call, k, name)
+		o.confirm(out, call, k, name)
 	}
+	c.confirmed(out, call, o)
 	c.subscribed(o, k)
 }
 
 // unsubscribe is UNSUBSCRIBE, PUNSUBSCRIBE and SUNSUBSCRIBE.
 func (c *conn) unsubscribe(call *engine.Call, k kind) {
 	o, h, names := c.outbox.Load(), &c.server.hub, call.Args[1:]
-	if o == nil {
+	switch {
+	case o != nil:
+	case c.isMute():
+		o = c.box() // to confirm by
+	default:
 		o = &outbox{} // it has never listened: there is nothing to write to
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c.confirms(call, o)
+	out := c.confirmations(call, o)
 	if len(names) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(o.names[k])) {
 			names = append(names, []byte(name))
@@ -185,20 +185,34 @@ func (c *conn) unsubscribe(call *engine.Call, k kind) {
 	}
 	for _, name := range names {
 		h.part(o, k, string(name))
-		o.confirm(call, k, name)
+		o.confirm(out, call, k, name)
 	}
 	h.sweep()
 	if len(names) == 0 {
-		o.confirm(call, k, nil)
+		o.confirm(out, call, k, nil)
 	}
+	c.confirmed(out, call, o)
 	c.subscribed(o, k)
 }
 
-// confirms begins confirmations. They are pushes, sent even while replies are not,
-// and what was pushed before them comes first.
-func (c *conn) confirms(call *engine.Call, o *outbox) {
-	c.session.Aloud()
+// confirmations are written where the reply would stand, after what was pushed
+// before them. But they are pushes: while replies are not sent, they wait with the
+// messages.
+func (c *conn) confirmations(call *engine.Call, o *outbox) *resp.Writer {
+	if c.isMute() {
+		var out resp.Writer
+		out.Reset(c.session.Proto())
+		return &out
+	}
 	call.Out.Raw(o.overdue())
+	return call.Out
+}
+
+// confirmed ends the confirmations.
+func (c *conn) confirmed(out *resp.Writer, call *engine.Call, o *outbox) {
+	if out != call.Out {
+		o.append(out.Bytes())
+	}
 }
 
 // subscribed notes what has become of the subscriptions. hub.mu must be held.
@@ -228,12 +242,12 @@ func (o *outbox) lacks(k kind, names [][]byte) (n int) {
 
 // confirm answers one name of a subscription begun or ended; nil where there was
 // none to end. hub.mu must be held.
-func (o *outbox) confirm(call *engine.Call, k kind, name []byte) {
+func (o *outbox) confirm(out *resp.Writer, call *engine.Call, k kind, name []byte) {
 	n := len(o.names[toShard])
 	if k != toShard {
 		n = len(o.names[toChannel]) + len(o.names[toPattern])
 	}
-	writeConfirmation(call.Out, call.Command.Lower(), name, n)
+	writeConfirmation(out, call.Command.Lower(), name, n)
 }
 
 func writeConfirmation(out *resp.Writer, verb string, name []byte, n int) {

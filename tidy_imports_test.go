@@ -15,6 +15,7 @@ var arrows = map[string][]string{
 	"clock":          {"limit", "golang.org/x/sys"},
 	"resp":           {"github.com/tidwall/redcon"},
 	"shard":          {"limit", "ttl"},
+	"engine/script":  {"resp"},
 	"engine":         {"shard", "limit", "resp", "github.com/cespare/xxhash/v2"},
 	"server":         {"engine", "shard", "limit", "resp", "github.com/prometheus/client_golang"},
 	"bench/load":     {"resp", "github.com/HdrHistogram/hdrhistogram-go", "github.com/peterbourgon/ff/v3", "golang.org/x/sys"},

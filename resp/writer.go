@@ -252,6 +252,19 @@ func (w *Writer) Decimal(text []byte) {
 	}
 }
 
+// BigNumber writes a whole number of any length, whose text the caller has made;
+// in RESP2 a bulk string.
+func (w *Writer) BigNumber(text string) {
+	if !w.resp3 {
+		w.BulkString(text)
+		return
+	}
+	if w.room(len(text) + 3) {
+		b := append(append(w.buf, '('), text...)
+		w.buf = append(b, '\r', '\n')
+	}
+}
+
 // Verbatim writes a text with its format, three characters such as "txt" (cut or
 // filled with spaces, as Redis does); in RESP2 a bulk string of the text alone.
 func (w *Writer) Verbatim(format, text string) {

@@ -62,6 +62,7 @@ type batch struct {
 
 	took    func(*Command, [][]byte, limit.Instant, time.Duration) // as Session.Took
 	timeAll bool
+	stuck   bool // the next call needs all shards
 }
 
 // Run runs the calls on the shard's goroutine, from where it stopped. After a
@@ -91,6 +92,11 @@ func (b *batch) Run(ks *shard.Keyspace) {
 			}
 		}
 		fresh = slow || b.timeAll
+		if c.wide {
+			c.wide, b.stuck = false, true
+			b.done--
+			break
+		}
 		b.end()
 	}
 	b.call.steady, b.call.asker, b.call.asked = false, nil, nil
@@ -117,6 +123,9 @@ func (b *batch) runTimed(ks *shard.Keyspace, fresh bool) {
 	c, start := &b.call, ks.Now()
 	c.run()
 	ks.Tick()
+	if c.wide {
+		return
+	}
 	took := time.Duration(ks.Now() - start)
 	c.stats.timed(c.Command.id, took)
 	b.took(c.Command, c.Args, ks.Now(), took)
@@ -127,6 +136,9 @@ func (c *Call) run() {
 	before := c.Out.Len()
 	if !c.outOfRoom() {
 		c.Command.Run(c)
+	}
+	if c.wide {
+		return
 	}
 	reply := c.Out.Bytes()[before:]
 	if c.stats == nil {

@@ -26,6 +26,13 @@ type Call struct {
 
 	transaction *transaction // of EXEC; nil when there is nothing to run
 
+	shard    int      // the number of ks
+	caller   *Session // whose call it is, on a shard's goroutine too; for scripts
+	scripted bool     // a script has called it
+	wide     bool     // it needs shards that it does not hold, and has done nothing
+	reached  bool     // it is here again because a script went beyond its shards
+	prepared any      // what Command.Prepare made
+
 	limits  *Limits          // of the engine
 	values  [maxNative]int64 // what parse found, by position in Command.Args
 	given   uint32           // which of them were given
@@ -85,11 +92,23 @@ func (c *Call) On(i int, fn func(i int, ks *shard.Keyspace, st *Stats)) {
 	}
 }
 
-// SetDB selects a database, 0 to 15, for what the session runs next. The call
-// has a Session.
+// Moment is Now of a call that holds a keyspace, and otherwise the time of the
+// first shard. The call has a Session.
+func (c *Call) Moment() (now limit.Instant) {
+	if c.ks != nil || c.held != nil {
+		return c.Now()
+	}
+	c.Session.engine.On(0, func(_ int, ks *shard.Keyspace, _ *Stats) { now = ks.Now() })
+	return now
+}
+
+// SetDB selects a database, 0 to 15, for what the session runs next; within a
+// script, for what the script runs next. The call has a Session.
 func (c *Call) SetDB(n int) {
 	c.db = n
-	c.Session.SetDB(n)
+	if !c.scripted {
+		c.Session.SetDB(n)
+	}
 }
 
 // Fail replies with an error of the table.

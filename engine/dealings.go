@@ -144,9 +144,8 @@ func (s *Session) exec(command *Command, args [][]byte) error {
 	d.watching = d.watching[:0]
 	clear(d.watched)
 	if len(t.span) == 1 && !t.local {
-		s.queue(t.span[0], command, args, 0).transaction = t
 		d.sent = append(d.sent, t)
-		return nil
+		return s.queue(t.span[0], queued{command: command, args: args, db: s.db, transaction: t})
 	}
 	s.call.transaction = t
 	err := s.execHere(command, args, t)

@@ -13,6 +13,9 @@ type Config struct {
 	Seed   shard.Seed  // of the index hash; secret, random
 	Table  *Table      // the rows of every package
 	Limits Limits
+
+	Version string                       // of Redis, as scripts are told
+	Log     func(level int, line string) // takes what scripts log, at Redis' levels, 0 debug to 3 warning; nil: nobody does
 }
 
 // Engine is the keyspace, split over shards, with the commands that work on it.
@@ -25,7 +28,11 @@ type Engine struct {
 	clock  shard.Clock
 	limits Limits
 	seed   shard.Seed
-	all    []int // every shard number, ascending
+
+	scripting scripting
+	version   string
+	log       func(level int, line string)
+	all       []int // every shard number, ascending
 }
 
 // New starts an engine. Close ends it.
@@ -37,6 +44,7 @@ func New(cfg Config) *Engine {
 		e.all = append(e.all, i)
 	}
 	e.door = shard.NewDoor(e.shards)
+	e.version, e.log, e.scripting = cfg.Version, cfg.Log, newScripting(e, cfg.Shards)
 	return e
 }
 
@@ -76,7 +84,7 @@ func (e *Engine) Waiting(i int) int { return e.shards[i].Waiting() }
 // NewSession makes a caller's place in the engine. Its replies are written to w,
 // once per Flush unless they are many.
 func (e *Engine) NewSession(owner any, w io.Writer) *Session {
-	s := &Session{Owner: owner, engine: e, w: w, batches: make([]*batch, len(e.shards))}
+	s := &Session{Owner: owner, engine: e, w: w, batches: make([]*batch, len(e.shards)), script: -1}
 	s.local.out.SetLimit(e.limits.Output)
 	s.call.limits = &e.limits
 	s.SetProto(resp.RESP2)

@@ -95,6 +95,21 @@ const (
 	TransactionLarge
 	TooManyWatches
 	CountZero
+	NegativeKeys
+	NoSuchScript
+	NotBusy
+	ScriptLong
+	ScriptCacheFull
+	ScriptFlushOption
+	ScriptUnknown
+	ScriptArity
+	ScriptForbidden
+	ScriptReadOnly
+	ScriptStopped
+	ScriptKilled
+	ScriptSteps
+	ScriptBytes
+	ScriptTime
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -189,6 +204,21 @@ var Errors = [...]ErrorRow{
 	TransactionLarge:    {"ERR a transaction takes at most %d bytes", "a command after MULTI that is too much with those queued"},
 	TooManyWatches:      {"ERR a connection watches at most %d keys", "WATCH of more; those watched already stay so"},
 	CountZero:           {"ERR count should be greater than 0", "ZMPOP or LMPOP with a COUNT that is none"},
+	NegativeKeys:        {"ERR Number of keys can't be negative", "EVAL with a number of keys below 0"},
+	NoSuchScript:        {"NOSCRIPT No matching script. Please use EVAL.", "EVALSHA of a script that is not in the cache"},
+	NotBusy:             {"NOTBUSY No scripts in execution right now.", "SCRIPT KILL while no script runs"},
+	ScriptLong:          {"ERR a script has at most %d bytes", "EVAL or SCRIPT LOAD of a longer one"},
+	ScriptCacheFull:     {"OOM the cache of scripts is full: it takes %d bytes", "SCRIPT LOAD of one more"},
+	ScriptFlushOption:   {"ERR SCRIPT FLUSH only support SYNC|ASYNC option", "SCRIPT FLUSH with another word"},
+	ScriptUnknown:       {"ERR Unknown Redis command called from script", "redis.call of a command that does not exist"},
+	ScriptArity:         {"ERR Wrong number of args calling Redis command from script", "redis.call with too few or too many words"},
+	ScriptForbidden:     {"ERR This Redis command is not allowed from script", "redis.call of a command that is about the connection, the server or scripts"},
+	ScriptReadOnly:      {"ERR Write commands are not allowed from read-only scripts.", "a command that writes in EVAL_RO or a script with the flag no-writes"},
+	ScriptStopped:       {"ERR the script is being stopped", "redis.call in a script that will start again on all shards; no client sees it"},
+	ScriptKilled:        {"ERR Error running script, script killed by user with SCRIPT KILL.", "a script that was killed; it has changed nothing"},
+	ScriptSteps:         {"ERR the script took more than %d instructions: it was stopped and has changed nothing", "a script that does not end"},
+	ScriptBytes:         {"ERR the script took more than %d bytes: it was stopped and has changed nothing", "a script that takes too much memory"},
+	ScriptTime:          {"ERR the script took longer than %v: it was stopped and has changed nothing", "a script that is too slow"},
 }
 
 // Text is the error as it is sent, with the words filled in.

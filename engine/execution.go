@@ -12,7 +12,7 @@ type execution struct{ call Call }
 // begin takes the place of the call that the execution is part of: its
 // keyspaces, its caller, its database and its writer of replies.
 func (x *execution) begin(c *Call) {
-	x.call = Call{Out: c.Out, Session: c.Session, db: c.db, ks: c.ks, held: c.held, stats: c.stats, limits: c.limits}
+	x.call = Call{Out: c.Out, Session: c.Session, db: c.db, ks: c.ks, held: c.held, stats: c.stats, limits: c.limits, caller: c.caller, shard: c.shard}
 }
 
 // do runs one command and counts it. The command was found by Table.Resolve for

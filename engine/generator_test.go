@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,6 +96,20 @@ func (s *sketch) key() string {
 	return rapid.SampledFrom([]string{"key:a:", "key:a:", "key:a:", "key:b:", "key:{c}:", "key:\r\n\x00:"}).Draw(s.t, "key") + family
 }
 
+// scriptsTold are scripts that use their keys or not, and others too; that fail
+// half-way, and do what the limiters of libraries do.
+var scriptsTold = []string{
+	"return {KEYS, ARGV, #KEYS}",
+	"return redis.call('INCR', KEYS[1] or 'key:a:string')",
+	"local sum = 0 for i = 1, 12 do sum = sum + redis.call('INCRBY', 'far' .. i, i) end return sum",
+	"local r = redis.pcall('HSET', KEYS[1] or 'key:a:hash', 'f', ARGV[1] or 'v') if r.err then return r end redis.call('PEXPIRE', KEYS[1] or 'key:a:hash', 90) return r",
+	"redis.call('SET', KEYS[1] or 'key:b:string', 'half') redis.call('DEL', 'far3') error('half-way')",
+	"return redis.call('TB.TAKE', KEYS[1] or 'key:a:token-bucket', 10, 1, '1s')",
+	"redis.call('APPEND', 'elsewhere', ARGV[1] or 'x') return {redis.call('GET', 'elsewhere'), redis.call('PTTL', KEYS[1] or 'elsewhere')}",
+	"return redis.call('ZADD', KEYS[#KEYS] or 'key:a:sorted-set', ARGV[1] or 1, 'm') + 1",
+	"return 'unfinished",
+}
+
 var families = []string{string(TokenBucket), string(FixedWindow), string(SlidingWindow), string(SlidingLog), string(Strings), string(Hashes), string(Sets), string(SortedSets), string(Lists)}
 
 // plausible are values for an argument: mostly ones that are right.
@@ -101,6 +117,15 @@ func plausible(a *Arg) []string {
 	switch a.Name {
 	case "min", "max":
 		return []string{"-", "+", "[", "(v", "[v", "-inf", "+inf", "0", "(10", "x"}
+	case "script":
+		return scriptsTold
+	case "sha1":
+		var all []string
+		for _, source := range scriptsTold {
+			sum := sha1.Sum([]byte(source))
+			all = append(all, hex.EncodeToString(sum[:]))
+		}
+		return append(all, "nothing")
 	case "index":
 		return []string{"0", "0", "-1", "1", "x"}
 	}

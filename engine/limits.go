@@ -1,5 +1,12 @@
 package engine
 
+import (
+	"cmp"
+	"time"
+
+	"github.com/limitstore/limitstore/engine/script"
+)
+
 // Limits bounds what one pipeline and one key may cost. The zero value of a
 // field means its default.
 type Limits struct {
@@ -15,6 +22,13 @@ type Limits struct {
 	Transaction      int // commands of one transaction
 	TransactionBytes int // bytes that they take
 	Watches          int // keys that one connection watches
+
+	Script      int           // longest script in bytes
+	Scripts     int           // scripts that EVAL leaves in the cache
+	ScriptCache int           // bytes of all scripts in the cache, each counting 1 KiB and 8 times its source
+	ScriptSteps int           // instructions of one run
+	ScriptBytes int           // bytes that one run may take
+	ScriptTime  time.Duration // that one run may take
 }
 
 // LeastShardMemory is the least part of Limits.Memory a shard can do with, in
@@ -26,6 +40,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		Key: 64 << 10, Value: 64 << 20, Elements: 1 << 20, Pipeline: 4096, Reply: 1 << 20, Output: 256 << 20, Inbox: 1024,
 		Transaction: 64 << 10, TransactionBytes: 128 << 20, Watches: 1024,
+		Script: 1 << 20, Scripts: 500, ScriptCache: 64 << 20, ScriptSteps: script.DefaultSteps, ScriptBytes: script.DefaultBytes, ScriptTime: script.DefaultDuration,
 	}
 }
 
@@ -35,11 +50,13 @@ func (l Limits) withDefaults() Limits {
 		{&l.Key, &d.Key}, {&l.Value, &d.Value}, {&l.Elements, &d.Elements}, {&l.Pipeline, &d.Pipeline},
 		{&l.Reply, &d.Reply}, {&l.Output, &d.Output}, {&l.Inbox, &d.Inbox},
 		{&l.Transaction, &d.Transaction}, {&l.TransactionBytes, &d.TransactionBytes}, {&l.Watches, &d.Watches},
+		{&l.Script, &d.Script}, {&l.Scripts, &d.Scripts}, {&l.ScriptCache, &d.ScriptCache}, {&l.ScriptSteps, &d.ScriptSteps}, {&l.ScriptBytes, &d.ScriptBytes},
 	} {
 		if *f.field == 0 {
 			*f.field = *f.standard
 		}
 	}
+	l.ScriptTime = cmp.Or(l.ScriptTime, d.ScriptTime)
 	return l
 }
 
@@ -77,6 +94,12 @@ func LimitRows() []LimitRow {
 		{"commands of one transaction", "", "--transaction", "the command is refused; EXEC will not run"},
 		{"bytes of one transaction, 24 for each word and 64 for each command beside their own", "", "--transaction-buffer", "the command is refused; EXEC will not run"},
 		{"keys that one connection watches", "1024", "", "WATCH is refused; what is watched already stays so"},
+		{"length of a script", "1 MiB", "", "the command is refused"},
+		{"scripts that EVAL leaves in the cache", "500", "", "the oldest is dropped: EVALSHA of it answers NOSCRIPT. Those of SCRIPT LOAD stay"},
+		{"bytes of the cache of scripts, a script counting 1 KiB and 8 times its length", "64 MiB", "", "scripts that EVAL left are dropped, the oldest first; then SCRIPT LOAD is refused, and EVAL caches nothing"},
+		{"instructions of one script", "200000000", "", "the script is stopped, with an error, and has changed nothing"},
+		{"memory that one script takes, counting what it let go of", "", "--script-memory", "the script is stopped, with an error, and has changed nothing"},
+		{"time that one script takes", "", "--script-time", "the script is stopped, with an error, and has changed nothing; commands for its shards wait until then"},
 		{"pipelines waiting at one shard", "", "--inbox", "further connections wait, and are not read meanwhile"},
 		{"pipelines run under one reading of the clock", "64", "", "the shard reads the clock again and goes on"},
 		{"expired keys freed between two rounds of pipelines", "256", "", "the rest is freed after the next round; what has expired is absent either way. When memory is full as many are freed before each command that may make it grow"},

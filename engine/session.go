@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/limitstore/limitstore/limit"
+	"github.com/limitstore/limitstore/resp"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -51,6 +52,7 @@ type Session struct {
 	pending int      // calls queued in batches and not yet run
 	ticket  shard.Ticket
 	call    Call
+	script  int       // the shard in whose batch a script waits, -1 when there is none
 	span    []int     // the shards of the current command, ascending
 	deals   *dealings // nil before the first MULTI or WATCH
 	mute    bool      // replies are made and not sent
@@ -137,8 +139,8 @@ func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 			s.Refuse(args, KeyTooLong.Text(s.engine.limits.Key))
 			return nil
 		}
-		s.queue(route(args[1], len(s.engine.shards)), command, args, s.engine.seed.Place(args[1]))
-		return nil
+		place := s.engine.seed.Place(args[1])
+		return s.queue(route(args[1], len(s.engine.shards)), queued{command: command, args: args, db: s.db, place: place})
 	}
 	if !command.Keys.fit(args, s.engine.limits.Key) {
 		s.Refuse(args, KeyTooLong.Text(s.engine.limits.Key))
@@ -146,8 +148,7 @@ func (s *Session) queueOnKeys(command *Command, args [][]byte) error {
 	}
 	s.span = command.Keys.span(s.span[:0], args, len(s.engine.shards))
 	if len(s.span) == 1 {
-		s.queue(s.span[0], command, args, 0)
-		return nil
+		return s.queue(s.span[0], queued{command: command, args: args, db: s.db})
 	}
 	return s.through(command, args, s.span)
 }
@@ -167,22 +168,33 @@ func insert(ascending []int, n int) []int {
 	return ascending
 }
 
-func (s *Session) queue(on int, command *Command, args [][]byte, place shard.Place) *queued {
+// queue adds a call to the batch of a shard. A script may reach any shard after
+// all, and then runs later than the batches: what follows it and is for another
+// shard waits until it is known.
+func (s *Session) queue(on int, q queued) error {
+	if s.script >= 0 && s.script != on {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	if q.command.Flags&Scripted != 0 {
+		s.script = on
+	}
 	b := s.batches[on]
 	if b == nil {
 		b = s.newBatch(on)
 	}
-	b.calls = append(b.calls, queued{command: command, args: args, db: s.db, place: place})
+	b.calls = append(b.calls, q)
 	s.order = append(s.order, int16(on))
 	s.pending++
-	return &b.calls[len(b.calls)-1]
+	return nil
 }
 
 func (s *Session) newBatch(on int) *batch {
 	b := &batch{pause: s.engine.limits.Reply}
 	b.out.Reset(s.Proto())
 	b.out.SetLimit(s.engine.limits.Output)
-	b.call = Call{Out: &b.out, stats: s.engine.stats[on], limits: &s.engine.limits}
+	b.call = Call{Out: &b.out, caller: s, shard: on, stats: s.engine.stats[on], limits: &s.engine.limits}
 	s.batches[on] = b
 	return b
 }
@@ -192,32 +204,77 @@ func (s *Session) through(command *Command, args [][]byte, ids []int) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	ran := s.engine.door.Through(ids, func(held []*shard.Keyspace) {
-		s.call.held, s.call.stats = held, s.engine.stats[ids[0]]
-		s.runHere(command, args)
-		s.call.held, s.call.stats = nil, nil
-	})
-	if !ran {
-		return ErrClosed
+	err := s.hold(command, args, ids, &s.local)
+	if err == nil {
+		s.order = append(s.order, itself)
 	}
+	return err
+}
+
+// hold runs the command while shards stand, those of ids or, if that was not
+// enough, all, and adds its reply to out.
+func (s *Session) hold(command *Command, args [][]byte, ids []int, out *replies) error {
+	c := &s.call
+	ran := s.engine.door.Through(ids, func(held []*shard.Keyspace) {
+		c.held, c.stats = held, s.engine.stats[ids[0]]
+		s.perform(command, args, &out.out)
+		c.held, c.stats = nil, nil
+	})
+	switch {
+	case !ran:
+		return ErrClosed
+	case c.wide:
+		s.widen(command, args, c.reached)
+		return s.hold(command, args, s.engine.all, out)
+	}
+	c.prepared, c.reached = nil, false
+	out.end()
 	return nil
+}
+
+// widen prepares the call of a command that is to run again on all shards.
+func (s *Session) widen(command *Command, args [][]byte, reached bool) {
+	s.call.wide, s.call.reached = false, reached
+	if command.Prepare != nil {
+		s.call.prepared = command.Prepare(&s.engine.limits, args)
+	}
+}
+
+// goWide runs the call at which a batch has stopped on all shards, if it is the
+// next to be answered.
+func (s *Session) goWide() error {
+	if len(s.order) == 0 || s.order[0] < 0 || !s.batches[s.order[0]].stuck {
+		return nil
+	}
+	b := s.batches[s.order[0]]
+	q := &b.calls[b.done]
+	s.widen(q.command, q.args, b.call.reached)
+	b.stuck, b.call.reached = false, false
+	s.pending--
+	b.done++
+	return s.hold(q.command, q.args, s.engine.all, &b.replies)
 }
 
 // runHere runs the command on this goroutine, on the keyspaces that the call
 // holds, if any.
 func (s *Session) runHere(command *Command, args [][]byte) {
+	s.perform(command, args, &s.local.out)
+	s.answered()
+}
+
+// perform runs the command and writes its reply to out.
+func (s *Session) perform(command *Command, args [][]byte, out *resp.Writer) {
 	c := &s.call
-	c.Command, c.Args, c.Out, c.Session, c.db = command, args, &s.local.out, s, s.db
+	c.Command, c.Args, c.Out, c.Session, c.caller, c.db = command, args, out, s, s, s.db
 	timed := s.Took != nil && (s.TimeAll || c.held != nil || command.Flags&Fast == 0)
 	var start limit.Instant
 	if timed {
 		start = s.engine.clock.Now()
 	}
 	c.run()
-	if timed {
+	if timed && !c.wide {
 		s.timed(command, args, start, c.held != nil)
 	}
-	s.answered()
 }
 
 // timed tells of a command that ran here from start until now.
@@ -240,7 +297,11 @@ func (s *Session) settle() error {
 			return err
 		}
 		if s.pending == 0 {
+			s.script = -1
 			return nil
+		}
+		if err := s.goWide(); err != nil {
+			return err
 		}
 	}
 }
@@ -252,7 +313,7 @@ func (s *Session) runBatches() error {
 	}
 	open := true
 	for i, b := range s.batches {
-		if b != nil && b.rest() > 0 {
+		if b != nil && b.rest() > 0 && !b.stuck {
 			b.took, b.timeAll = s.Took, s.TimeAll
 			s.ticket.Add(1)
 			open = s.engine.shards[i].Serve(b, &s.ticket) && open
@@ -357,6 +418,7 @@ func (s *Session) writeSingle() (bool, error) {
 	if first < 0 || s.pending > 0 || s.mute {
 		return false, nil
 	}
+	s.script = -1
 	b := s.batches[first]
 	if b.out.Overflowed() {
 		return true, ErrOutput

@@ -21,6 +21,10 @@ type Command struct {
 	Notes      string    // what differs from Redis, or a limit worth knowing
 	Run        func(*Call)
 
+	// Prepare, unless nil, is what can be done of a command that needs all shards
+	// before they are asked to stand.
+	Prepare func(limits *Limits, args [][]byte) any
+
 	parent string // the container's name in lower case, set by NewTable
 	lower  string // the name in lower case, set by NewTable
 	id     int    // position in Table.rows, set by NewTable
@@ -47,12 +51,13 @@ const (
 	Generic       Group = "generic"
 	Messages      Group = "pubsub"
 	Transactions  Group = "transactions"
+	Scripting     Group = "scripting"
 	Connection    Group = "connection"
 	Server        Group = "server"
 )
 
 // Groups lists every chapter in reading order.
-var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Transactions, Messages, Connection, Server}
+var Groups = []Group{TokenBucket, LeakyBucket, FixedWindow, SlidingWindow, SlidingLog, Compatible, Strings, Hashes, Sets, SortedSets, Lists, Generic, Transactions, Scripting, Messages, Connection, Server}
 
 // Flags say what a command may do; the names are Redis'.
 type Flags uint32
@@ -74,6 +79,7 @@ const (
 	Fence                          // all that was queued before it finishes first
 	MayReplicate                   // has an effect though it writes no key; waits as a write does
 	AtOnce                         // runs at once also after MULTI
+	Scripted                       // runs commands of its own, on any keys
 	Subscribed                     // allowed to a subscriber who speaks RESP2
 	Sparing                        // with DenyOOM: it runs when memory is full too, and grows nothing then
 )

@@ -139,3 +139,20 @@ func EqualFold(b []byte, upper string) bool {
 	}
 	return true
 }
+
+// Help is HELP of any container: its subcommands as the table declares them.
+func (c *Call) Help() {
+	table := c.Session.engine.table
+	container := table.Lookup(c.Args[0])
+	lines := []string{container.Name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
+	if container.Run != nil {
+		lines = append(lines, "(no subcommand)", "    "+container.Summary)
+	}
+	for _, sub := range table.Subs(container) {
+		lines = append(lines, strings.TrimPrefix(sub.Syntax(), container.Name+" "), "    "+sub.Summary)
+	}
+	c.Out.Array(len(lines))
+	for _, line := range lines {
+		c.Out.SimpleString(line)
+	}
+}

@@ -67,7 +67,7 @@ func (t *transaction) add(command *Command, args [][]byte, weight, shards int) {
 	switch {
 	case command.Scope == Here:
 		t.local = true
-	case command.Scope != OnKeys:
+	case command.Scope != OnKeys, command.Flags&Scripted != 0:
 		t.wide, t.local = true, true
 	case command.Keys == OneKey:
 		t.span = insert(t.span, route(args[1], shards))

@@ -97,23 +97,7 @@ func switched(c *engine.Call) {
 func helpCommand(group engine.Group) engine.Command {
 	return engine.Command{
 		Name: "HELP", Group: group, Since: since, Summary: "Prints this help.", Complexity: "O(1)",
-		Flags: engine.Loading | engine.Stale, Scope: engine.Here, Run: of((*conn).help), Reply: "array: lines of text",
-	}
-}
-
-// help is HELP of any container.
-func (c *conn) help(call *engine.Call) {
-	container := c.server.table.Lookup(call.Args[0])
-	lines := []string{container.Name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
-	if container.Run != nil {
-		lines = append(lines, "(no subcommand)", "    "+container.Summary)
-	}
-	for _, sub := range c.server.table.Subs(container) {
-		lines = append(lines, strings.TrimPrefix(sub.Syntax(), container.Name+" "), "    "+sub.Summary)
-	}
-	call.Out.Array(len(lines))
-	for _, line := range lines {
-		call.Out.SimpleString(line)
+		Flags: engine.Loading | engine.Stale, Scope: engine.Here, Run: (*engine.Call).Help, Reply: "array: lines of text",
 	}
 }
 

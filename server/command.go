@@ -81,6 +81,9 @@ func writeCommand(out *resp.Writer, table *engine.Table, row *engine.Command) {
 	if row.Keys.Count > 0 {
 		flags = append(flags, engine.MovableKeys)
 	}
+	if row.Flags&engine.Scripted != 0 {
+		flags = append(flags, "skip_monitor", "no_mandatory_keys")
+	}
 	writeWords(out, flags)
 	out.Int(int64(row.Keys.First))
 	out.Int(int64(row.Keys.Last))
@@ -133,13 +136,14 @@ func categories(row *engine.Command) []string {
 	add("@dangerous", admin || row.Scope == engine.EveryShard && row.Flags&engine.Write != 0)
 	add("@connection", own && row.Group == engine.Connection)
 	add("@transaction", row.Group == engine.Transactions)
+	add("@scripting", row.Group == engine.Scripting)
 	return names
 }
 
 // limits says whether the chapter is one of limiters.
 func limits(g engine.Group) bool {
 	switch g {
-	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Transactions, engine.Messages, engine.Connection, engine.Server:
+	case engine.Strings, engine.Hashes, engine.Sets, engine.SortedSets, engine.Lists, engine.Generic, engine.Transactions, engine.Scripting, engine.Messages, engine.Connection, engine.Server:
 		return false
 	}
 	return true

@@ -120,3 +120,41 @@ func (d *Database) revert(t *tables) {
 		d.touchAll()
 	}
 }
+
+// Attempt is a stretch of changes that will be kept or taken back as a whole. It
+// may lie within a longer one, or while Undo is armed for other reasons.
+type Attempt struct {
+	undo    *Undo
+	armed   bool // for this attempt alone
+	mark    int  // of undo
+	effects int  // recorded before
+}
+
+// Begin begins an attempt. Its inverses go to what is armed, else to spare, which
+// must be empty.
+func (ks *Keyspace) Begin(spare *Undo) Attempt {
+	a := Attempt{undo: ks.undo}
+	if a.undo == nil {
+		a.undo, a.armed = spare, true
+		ks.undo = spare
+	}
+	a.mark = a.undo.Len()
+	if ks.effects != nil {
+		a.effects = ks.effects.Len()
+	}
+	return a
+}
+
+// End keeps the changes of an attempt, or takes them and their effects back.
+func (ks *Keyspace) End(a Attempt, keep bool) {
+	if !keep {
+		ks.UndoTo(a.undo, a.mark)
+		if ks.effects != nil {
+			ks.effects.Truncate(a.effects)
+		}
+	}
+	if a.armed {
+		ks.undo = nil
+		a.undo.Reset()
+	}
+}

@@ -60,6 +60,8 @@ type config struct {
 	subscriber      size
 	transaction     count
 	transactionSize size
+	scriptTime      span
+	scriptMemory    size
 
 	notes    []string // what the log warns of at the start
 	ready    []string // what the log says once clients are taken
@@ -175,6 +177,10 @@ func limitOptions() []option {
 			help: "commands of one transaction, from MULTI to EXEC"},
 		{name: "transaction-buffer", standard: sized(limits.TransactionBytes), unit: "BYTES", min: 16 << 10, max: 4 * gib, field: func(c *config) flag.Value { return &c.transactionSize },
 			help: "most bytes that the commands of one transaction take"},
+		{name: "script-time", standard: "5s", unit: "DURATION", min: ms, max: day, field: func(c *config) flag.Value { return &c.scriptTime },
+			help: "longest that one Lua script may run; one that takes longer is stopped and has changed nothing"},
+		{name: "script-memory", standard: sized(limits.ScriptBytes), unit: "BYTES", min: 1 << 20, max: 4 * gib, field: func(c *config) flag.Value { return &c.scriptMemory },
+			help: "most bytes that one Lua script may take, counting what it let go of"},
 	}
 }
 
@@ -391,6 +397,7 @@ func (c *config) limits() engine.Limits {
 	return engine.Limits{
 		Key: int(c.maxKey), Value: int(c.maxValue), Elements: int(c.maxElements), Pipeline: int(c.pipeline), Output: int(c.outputBuffer), Inbox: int(c.inbox), Memory: int(c.maxMemory),
 		Transaction: int(c.transaction), TransactionBytes: int(c.transactionSize),
+		ScriptTime: time.Duration(c.scriptTime), ScriptBytes: int(c.scriptMemory),
 	}
 }
 

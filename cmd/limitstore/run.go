@@ -254,9 +254,15 @@ func newStore(c *config, log *slog.Logger) (*store, error) {
 	}
 	now := clock.NewSystem(log)
 	return &store{clock: now, engine: engine.New(engine.Config{
-		Shards: c.shardCount(), Clock: now, Seed: newSeed(), Table: table, Limits: c.limits(),
+		Shards: c.shardCount(), Clock: now, Seed: newSeed(), Table: table, Limits: c.limits(), Version: server.RedisVersion,
+		Log: func(level int, line string) {
+			log.Log(context.Background(), scriptLevels[level], line, "from", "script")
+		},
 	})}, nil
 }
+
+// scriptLevels are Redis' levels of redis.log as ours.
+var scriptLevels = [...]slog.Level{slog.LevelDebug, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn}
 
 // close stops the shards, then the clock that they ask.
 func (s *store) close() {

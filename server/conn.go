@@ -61,11 +61,18 @@ type conn struct {
 	last          *engine.Command
 	tally         tally
 
+	fd      uintptr // of the socket, while direct
+	direct  bool    // reads are readNow
+	drained bool    // the last read took all that had arrived
+	served  int     // pipelines
+
 	pulse    pulse                    // read by others
 	identity atomic.Pointer[identity] // read by others
 	outbox   atomic.Pointer[outbox]   // nil until others may send to it; read by others
 	cutBy    atomic.Uint32            // the reason of whoever closed it from outside
 	wide     atomic.Bool              // its buffers have grown; read by the watch
+	trusted  atomic.Bool              // it waits without a look, see listen; read by the watch
+	slimDue  atomic.Bool              // it has idled with large buffers; set by the watch
 	seen     sighting                 // guarded by Server.mu
 }
 
@@ -152,16 +159,11 @@ func (c *conn) converse() reason {
 		return byHandshake
 	}
 	for c.leaving == open {
-		err := c.reader.Fill()
-		if err != nil && c.nudged(err) {
-			c.slim()
-			continue
-		}
-		if err == nil {
-			err = c.pipeline()
-		}
-		if err != nil {
+		if err := c.listen(); err != nil && !c.nudged(err) {
 			return c.failed(err)
+		}
+		if c.slimDue.Swap(false) {
+			c.slim()
 		}
 	}
 	if c.leaving == byProtocol {
@@ -170,8 +172,60 @@ func (c *conn) converse() reason {
 	return c.leaving
 }
 
-// nudged says whether it was the watch that woke the connection: it has idled with
-// large buffers. Shutdown wakes it the same way, and is asked about after the
+// errNothing says that nothing has arrived yet.
+var errNothing = errors.New("server: nothing has arrived")
+
+// trustAfter is how many pipelines a connection has sent when its reads are
+// trusted, see listen.
+const trustAfter = 64
+
+// listen serves pipelines until the connection is to be left, or reading fails or is
+// interrupted.
+//
+// net.Conn.Read tries to read before it waits, and after a reply there is nearly
+// always nothing yet: one system call of three in vain. So the reads are our own
+// (readNow), and a connection that has sent some pipelines is waited for at once when
+// the last read did not fill the buffer: then all was taken that had arrived. What
+// arrives later ends the wait. Only an end that arrived together with the last
+// pipeline is not seen so; the watch has an idle connection look once more (Server.lookAt).
+func (c *conn) listen() error {
+	raw := c.ear()
+	if raw == nil {
+		return c.rounds()
+	}
+	var ended error
+	err := raw.Read(func(fd uintptr) bool {
+		c.fd, c.direct = fd, true
+		ended = c.rounds()
+		c.direct = false
+		return ended != errNothing
+	})
+	if ended != nil && ended != errNothing {
+		return ended
+	}
+	return err
+}
+
+// rounds reads and serves, again and again; errNothing when it is time to wait.
+func (c *conn) rounds() error {
+	for c.leaving == open {
+		if err := c.reader.Fill(); err != nil {
+			return err
+		}
+		if err := c.pipeline(); err != nil {
+			return err
+		}
+		if c.served++; c.served == trustAfter {
+			c.trusted.Store(true)
+		}
+		if c.drained && c.served >= trustAfter {
+			return errNothing
+		}
+	}
+	return nil
+}
+
+// nudged says whether it was the watch that woke the connection: it has idled. Shutdown wakes it the same way, and is asked about after the
 // deadline was taken back: what it does later is not undone.
 func (c *conn) nudged(err error) bool {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -349,10 +403,12 @@ func (c *conn) notice(kind noticeKind, text string, more ...any) {
 	c.server.notices.say(kind, text, append(more, "addr", c.net.RemoteAddr(), "id", c.id)...)
 }
 
-// cut closes the connection from outside its goroutine.
+// cut closes the connection from outside its goroutine. That stops its reading
+// and writing at once; Close itself returns when what the connection is at has ended,
+// which nobody waits for.
 func (c *conn) cut(why reason) {
 	c.cutBy.CompareAndSwap(uint32(open), uint32(why))
-	c.raw.Close()
+	go c.raw.Close()
 }
 
 // The most that is read from a client after its protocol error, and at once.
@@ -383,7 +439,14 @@ func (c *conn) linger() {
 
 // Read is where the reader gets its bytes.
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.net.Read(b)
+	var n int
+	var err error
+	if c.direct {
+		n, err = readNow(c.fd, b)
+		c.drained = n < len(b)
+	} else {
+		n, err = c.net.Read(b)
+	}
 	c.pulse.in.Add(uint64(n))
 	c.widen(n)
 	return n, err

@@ -125,7 +125,10 @@ func (s *Server) lookAt(c *conn) reason {
 	}
 	c.seen.idle++
 	if c.seen.idle >= slimAfter && c.wide.Load() {
+		c.slimDue.Store(true)
 		_ = c.raw.SetReadDeadline(longAgo()) // see nudged
+	} else if c.seen.idle == 1 && c.trusted.Load() {
+		_ = c.raw.SetReadDeadline(longAgo()) // it may have ended unseen, see listen
 	}
 	switch {
 	case writing && c.seen.idle >= visitsIn(s.cfg.WriteTimeout):

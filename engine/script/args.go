@@ -1,5 +1,10 @@
 package script
 
+import (
+	"maps"
+	"slices"
+)
+
 // arg is argument i, nil when there is none.
 func arg(args []value, i int) value {
 	if i < len(args) {
@@ -41,7 +46,7 @@ func (t *thread) wantNumber(args []value, i int) float64 {
 }
 
 // wantInt is argument i as C casts a double to an int64.
-func (t *thread) wantInt(args []value, i int) int { return int(int64(t.wantNumber(args, i))) }
+func (t *thread) wantInt(args []value, i int) int { return int(toInteger(t.wantNumber(args, i))) }
 
 func (t *thread) optInt(args []value, i, otherwise int) int {
 	if !given(args, i) {
@@ -69,8 +74,8 @@ func (t *thread) wantFunction(args []value, i int) value {
 // library makes a table of builtins.
 func (m *Machine) library(builtins map[string]builtin) *table {
 	tab := m.heap.table(0, len(builtins))
-	for name, fn := range builtins {
-		tab.set(constant(name), m.heap.native(fn))
+	for _, name := range slices.Sorted(maps.Keys(builtins)) { // in an order that machines share
+		tab.set(constant(name), m.heap.native(builtins[name]))
 	}
 	return tab
 }

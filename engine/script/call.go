@@ -18,6 +18,7 @@ type mark struct{ segment, used int }
 type stack struct {
 	segments [][]value
 	mark
+	high int // what was used of the first segment
 }
 
 func (s *stack) take(n int) []value {
@@ -35,6 +36,9 @@ func (s *stack) take(n int) []value {
 		}
 	}
 	s.used += n
+	if s.segment == 0 && s.used > s.high {
+		s.high = s.used
+	}
 	return s.segments[s.segment][s.used-n : s.used : s.used]
 }
 

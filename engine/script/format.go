@@ -77,7 +77,7 @@ func (t *thread) directed(b *buffer, d directive, args []value, i int) {
 	case 'c':
 		b.addString(untilZero(d.pad(string([]byte{byte(t.wantInt(args, i))}))))
 	case 'd', 'i':
-		b.addString(d.integer(int64(t.wantNumber(args, i)), false))
+		b.addString(d.integer(uint64(toInteger(t.wantNumber(args, i))), false))
 	case 'u', 'o', 'x', 'X':
 		b.addString(d.integer(unsigned(t.wantNumber(args, i)), true))
 	case 'e', 'E', 'f', 'g', 'G':
@@ -142,15 +142,16 @@ func (d directive) pad(s string) string {
 	return s
 }
 
-// unsigned casts as C does a double to an unsigned 64-bit integer.
-func unsigned(n float64) int64 {
+// unsigned casts a double to an unsigned 64-bit integer as C does on the machines
+// that Redis runs on.
+func unsigned(n float64) uint64 {
 	if n >= math.MaxInt64 {
-		return int64(uint64(n))
+		return uint64(toInteger(n-math.MaxInt64)) ^ 1<<63
 	}
-	return int64(n)
+	return uint64(toInteger(n))
 }
 
-func (d directive) integer(n int64, plain bool) string {
+func (d directive) integer(n uint64, plain bool) string {
 	verb := map[byte]string{'i': "d", 'u': "d"}[d.verb]
 	if verb == "" {
 		verb = string([]byte{d.verb})
@@ -165,9 +166,9 @@ func (d directive) integer(n int64, plain bool) string {
 	d.flags = flags
 	if plain {
 		d.flags = strings.NewReplacer("+", "", " ", "").Replace(flags)
-		return fmt.Sprintf("%"+d.spec()+verb, uint64(n))
+		return fmt.Sprintf("%"+d.spec()+verb, n)
 	}
-	return fmt.Sprintf("%"+d.spec()+verb, n)
+	return fmt.Sprintf("%"+d.spec()+verb, int64(n))
 }
 
 func (d directive) float(n float64) string {

@@ -15,14 +15,14 @@ type gen struct {
 	body    *body
 	free    int // the first register not in use
 	line    int
-	numbers map[uint64]int
+	numbers map[float64]int // 0 and -0 are one constant, as in Lua 5.1
 	strings map[string]int
 	breaks  []int // jumps out of the innermost loop
 }
 
 // generate makes the code of a function.
 func generate(source, chunk string, outer *gen, b *body) *proto {
-	g := &gen{proto: &proto{source: source, chunk: chunk}, outer: outer, body: b, numbers: map[uint64]int{}, strings: map[string]int{}}
+	g := &gen{proto: &proto{source: source, chunk: chunk}, outer: outer, body: b, numbers: map[float64]int{}, strings: map[string]int{}}
 	g.symbols = map[int][]symbol{}
 	g.upvalues, g.params, g.vararg = b.upvalues, len(b.params), b.vararg
 	for _, l := range b.params {
@@ -76,11 +76,10 @@ func (g *gen) bind(l *local, reg int) {
 // constant is the index of a constant.
 func (g *gen) constant(v value) int {
 	if v.isNumber() {
-		key := math.Float64bits(v.n)
-		if i, ok := g.numbers[key]; ok {
+		if i, ok := g.numbers[v.n]; ok {
 			return i
 		}
-		g.numbers[key] = len(g.consts)
+		g.numbers[v.n] = len(g.consts)
 	} else {
 		if i, ok := g.strings[string(v.o.str)]; ok {
 			return i
@@ -112,8 +111,6 @@ func describe(e *expr) symbol {
 		return symbol{"upvalue", string(e.val.o.str)}
 	case exprGlobal:
 		return symbol{"global", string(e.val.o.str)}
-	case exprMethod:
-		return symbol{"method", string(e.val.o.str)}
 	case exprParen:
 		return describe(e.a)
 	case exprIndex:

@@ -148,21 +148,22 @@ func (g *gen) open(e *expr, dst, n int) {
 func (g *gen) call(e *expr, dst, n int) {
 	i := g.prepare(e)
 	i.c, i.d = uint16(n), int32(dst)
-	g.note(g.emit(i), callee(e))
+	g.noteCallee(g.emit(i), e)
 }
 
 func (g *gen) tailCall(e *expr) {
 	i := g.prepare(e)
 	i.op += opTailCall - opCall
-	g.note(g.emit(i), callee(e))
+	g.noteCallee(g.emit(i), e)
 }
 
-// callee is what a message says is called.
-func callee(e *expr) *expr {
+// noteCallee remembers what messages say is called.
+func (g *gen) noteCallee(pc int, e *expr) {
 	if e.kind == exprMethod {
-		return e
+		g.symbols[pc] = []symbol{{"method", string(e.val.o.str)}}
+		return
 	}
-	return e.a
+	g.note(pc, e.a)
 }
 
 // prepare puts a function and its arguments into the next registers.

@@ -3,6 +3,8 @@ package script
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -17,11 +19,14 @@ func (m *Machine) open() {
 	m.keysName, m.argvName = names[0], names[1]
 	m.setGlobal("_G", value{o: &m.globals.obj})
 	m.setGlobal("_VERSION", constant("Lua 5.1"))
-	for name, lib := range map[string]*table{
-		"string": m.stringLibrary(), "table": m.library(tableLibrary()), "math": m.mathLibrary(),
-		"coroutine": m.library(coroutineLibrary()), "bit": m.library(bitLibrary()), "struct": m.library(structLibrary()),
-		"cjson": m.jsonLibrary(), "cmsgpack": m.msgpackLibrary(), "redis": m.redisLibrary(),
-	} {
+	libs := map[string]func() *table{
+		"string": m.stringLibrary, "math": m.mathLibrary, "cjson": m.jsonLibrary, "cmsgpack": m.msgpackLibrary,
+		"redis": m.redisLibrary,
+		"table": func() *table { return m.library(tableLibrary()) }, "bit": func() *table { return m.library(bitLibrary()) },
+		"coroutine": func() *table { return m.library(coroutineLibrary()) }, "struct": func() *table { return m.library(structLibrary()) },
+	}
+	for _, name := range slices.Sorted(maps.Keys(libs)) {
+		lib := libs[name]()
 		lib.readonly = true
 		m.setGlobal(name, value{o: &lib.obj})
 	}

@@ -41,7 +41,7 @@ func bitOne(fn func(uint32) uint32) builtin {
 func bitMany(fn func(x, y uint32) uint32) builtin {
 	return func(t *thread, args []value) []value {
 		x := t.wantBits(args, 0)
-		for i := 1; i < len(args); i++ {
+		for i := len(args) - 1; i > 0; i-- { // as the original, which shows in errors
 			x = fn(x, t.wantBits(args, i))
 		}
 		return t.one(signed(x))

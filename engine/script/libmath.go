@@ -4,26 +4,27 @@ import "math"
 
 // mathLibrary makes the table math.
 func (m *Machine) mathLibrary() *table {
-	tab := m.library(map[string]builtin{
+	lib := map[string]builtin{
 		"atan2": two(math.Atan2), "fmod": two(math.Mod), "mod": two(math.Mod), "pow": two(math.Pow),
 		"frexp": frexp, "ldexp": ldexp, "modf": modf, "max": largest, "min": smallest, "random": random, "randomseed": randomseed,
-	})
+	}
 	for name, fn := range map[string]func(float64) float64{
 		"abs": math.Abs, "atan": math.Atan, "ceil": math.Ceil, "cos": math.Cos,
 		"cosh": math.Cosh, "deg": func(x float64) float64 { return x / (math.Pi / 180) }, "exp": math.Exp, "floor": math.Floor,
 		"log": math.Log, "log10": math.Log10, "rad": func(x float64) float64 { return x * (math.Pi / 180) }, "sin": math.Sin,
 		"sinh": math.Sinh, "sqrt": math.Sqrt, "tan": math.Tan, "tanh": math.Tanh,
 	} {
-		tab.set(constant(name), m.heap.native(func(t *thread, args []value) []value {
+		lib[name] = func(t *thread, args []value) []value {
 			x := t.wantNumber(args, 0)
 			return t.one(number(orInvalid(fn(x), x, x)))
-		}))
+		}
 	}
 	for name, fn := range map[string]func(float64) float64{"acos": math.Acos, "asin": math.Asin} {
-		tab.set(constant(name), m.heap.native(func(t *thread, args []value) []value { // no result is a NaN without a sign
+		lib[name] = func(t *thread, args []value) []value { // no result is a NaN without a sign
 			return t.one(number(fn(t.wantNumber(args, 0))))
-		}))
+		}
 	}
+	tab := m.library(lib)
 	tab.set(constant("pi"), number(math.Pi))
 	tab.set(constant("huge"), number(math.Inf(1)))
 	return tab
@@ -32,7 +33,8 @@ func (m *Machine) mathLibrary() *table {
 // two makes a builtin of a function of two numbers.
 func two(fn func(x, y float64) float64) builtin {
 	return func(t *thread, args []value) []value {
-		x, y := t.wantNumber(args, 0), t.wantNumber(args, 1)
+		y := t.wantNumber(args, 1) // C looks at the last argument first
+		x := t.wantNumber(args, 0)
 		return t.one(number(orInvalid(fn(x, y), x, y)))
 	}
 }
@@ -43,7 +45,8 @@ func frexp(t *thread, args []value) []value {
 }
 
 func ldexp(t *thread, args []value) []value {
-	return t.one(number(math.Ldexp(t.wantNumber(args, 0), t.wantInt(args, 1))))
+	exponent := t.wantInt(args, 1)
+	return t.one(number(math.Ldexp(t.wantNumber(args, 0), exponent)))
 }
 
 func modf(t *thread, args []value) []value {

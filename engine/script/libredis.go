@@ -227,11 +227,8 @@ func redisDebug(*thread, []value) []value { return nil }
 
 func aclCheck(t *thread, args []value) []value {
 	c := &t.m.call
-	if len(args) == 0 {
-		t.raiseText("Please specify at least one argument for this redis.acl_check_cmd() call")
-	}
 	if wrong := c.fill(args); wrong != "" {
-		t.raiseText("redis.acl_check_cmd() arguments must be strings or integers")
+		t.raiseText(wrong)
 	}
 	allowed, exists := t.m.host.Allowed(c.args)
 	if !exists {

@@ -174,9 +174,9 @@ func (l *layout) pack(b *buffer, option byte, size int, args []value, i int) {
 // castUnsigned is C's cast of a double: by way of a signed number when negative.
 func castUnsigned(n float64) uint64 {
 	if n < 0 {
-		return uint64(int64(n))
+		return uint64(toInteger(n))
 	}
-	return uint64(n)
+	return unsigned(n)
 }
 
 // bytes are the lowest bytes of n in the layout's order.

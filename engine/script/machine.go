@@ -174,7 +174,7 @@ func (m *Machine) begin(host Host) {
 
 // list makes a table of strings.
 func (m *Machine) list(items [][]byte) value {
-	tab := m.heap.table(0, 0)
+	tab := m.heap.table(wholePower(len(items)), 0)
 	for i, item := range items {
 		tab.setInt(i+1, m.heap.copied(item))
 	}

@@ -242,9 +242,20 @@ func (p *parser) operand() *expr {
 	return fold(&expr{kind: kind, a: a, line: p.prior})
 }
 
-// fold computes arithmetic on literals, as Lua 5.1 does, unless the result is no
-// number or could not be computed.
+// fold computes what literals decide, as Lua 5.1 does: arithmetic, unless the
+// result is no number or could not be computed, and which side of and or or is the
+// value.
 func fold(e *expr) *expr {
+	switch e.kind {
+	case exprAnd:
+		if e.a.kind == exprConstant || e.a.kind == exprTrue {
+			return &expr{kind: exprParen, a: e.b, line: e.line}
+		}
+	case exprOr:
+		if e.a.kind == exprNil || e.a.kind == exprFalse {
+			return &expr{kind: exprParen, a: e.b, line: e.line}
+		}
+	}
 	if e.kind != exprBinary && e.kind != exprNegate || !e.a.isNumeral() {
 		return e
 	}

@@ -123,7 +123,7 @@ func (r *replyReader) named(name, v value) value {
 }
 
 func (r *replyReader) array(n int) value {
-	tab := r.t.heap.table(min(n, len(r.data)), 0)
+	tab := r.t.heap.table(wholePower(min(n, len(r.data))), 0)
 	for i := 1; i <= n; i++ {
 		tab.setInt(i, r.read())
 	}

@@ -54,6 +54,14 @@ func arraySize(counts *[widest + 1]int, whole int) (size, inside int) {
 	return size, inside
 }
 
+// wholePower is the size of an array part that grew item by item to n.
+func wholePower(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return 1 << bits.Len(uint(n-1))
+}
+
 // resize gives the table an array part of the given size and a hash part for the
 // given number of keys.
 func (t *table) resize(array, hash int) {
@@ -84,7 +92,7 @@ func (t *table) setNodes(n int) {
 		t.nodes, t.free = nil, 0
 		return
 	}
-	size := 1 << bits.Len(uint(n-1))
+	size := wholePower(n)
 	t.nodes, t.free = t.heap.nodeVector(size), size
 }
 

@@ -68,7 +68,7 @@ func (s *Script) shebang(src []byte) ([]byte, error) {
 	}
 	words := strings.Fields(string(src[:end]))
 	if words[0] != "#!lua" {
-		return nil, fmt.Errorf("Unexpected engine in script shebang: %s", strings.TrimPrefix(words[0], "#!"))
+		return nil, fmt.Errorf("Unexpected engine in script shebang: %s", words[0])
 	}
 	for _, word := range words[1:] {
 		list, ok := strings.CutPrefix(word, "flags=")

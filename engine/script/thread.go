@@ -51,8 +51,9 @@ func (t *thread) release() {
 		t.stack.segments = t.stack.segments[:keepSegments:keepSegments]
 		t.first = frame{}
 	}
-	for _, s := range t.stack.segments {
-		clear(s)
+	if len(t.stack.segments) > 0 {
+		clear(t.stack.segments[0][:t.stack.high])
+		t.stack.high = 0
 	}
 	if cap(t.multi) > maxValues || cap(t.args) > maxValues {
 		t.multi, t.args = nil, nil

@@ -110,7 +110,7 @@ func (t *thread) call(f *frame, i *instr) *frame {
 		t.m.spend(1)
 		results := fn.native(t, args)
 		if t.yielding {
-			f.dst, f.want = i.d, i.c // resume delivers there
+			t.dst, t.want = i.d, i.c // resume delivers there
 			return f
 		}
 		t.deliver(f, uint8(i.d), i.c, results)
@@ -121,6 +121,9 @@ func (t *thread) call(f *frame, i *instr) *frame {
 	t.enter(callee, fn, args)
 	return callee
 }
+
+// toReturn as the place of what a resume brings means that it is returned.
+const toReturn = -1
 
 // tailCall puts a Lua function into the frame of the one that calls it; nil when
 // the run ends.
@@ -137,7 +140,7 @@ func (t *thread) tailCall(f *frame, i *instr) *frame {
 		t.m.spend(1)
 		results := fn.native(t, args)
 		if t.yielding {
-			f.dst, f.want = -1, many // what resume brings is returned
+			t.dst, t.want = toReturn, 0
 			return nil
 		}
 		return t.leave(f, results)
@@ -214,7 +217,9 @@ func (t *thread) invoke(v value, args []value) []value {
 	results := []value(nil)
 	if fn.native != nil {
 		t.m.spend(1)
+		t.barred++
 		results = fn.native(t, args)
+		t.barred--
 	} else {
 		f := t.push()
 		f.boundary = true

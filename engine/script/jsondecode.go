@@ -77,7 +77,7 @@ func (d *decoder) value() value {
 }
 
 func (d *decoder) descend() {
-	if d.depth++; d.depth > d.t.m.json.decodeDepth {
+	if d.depth++; d.depth > min(d.t.m.json.decodeDepth, maxJSONDepth) {
 		d.t.fail("Found too many nested data structures (%d) at character %d", d.depth, d.start+1)
 	}
 }
@@ -239,8 +239,8 @@ func prefixNumber(s []byte) (float64, int) {
 		return 0, 0
 	}
 	end = len(s) - len(rest)
-	for n := len(rest); n > 0; n-- {
-		if n <= maxExponent && isExponent(rest[:n], mark) {
+	for n := min(len(rest), maxExponent); n > 0; n-- {
+		if isExponent(rest[:n], mark) {
 			end += n
 			break
 		}

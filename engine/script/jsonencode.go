@@ -18,6 +18,9 @@ type jsonSettings struct {
 	keepBuffer    bool
 }
 
+// maxJSONDepth is how deep tables may lie in each other whatever a script sets.
+const maxJSONDepth = 5000
+
 func defaultJSON() jsonSettings {
 	return jsonSettings{
 		sparseRatio: 2, sparseSafe: 10, encodeDepth: 1000, decodeDepth: 1000, encodeInvalid: "off", decodeInvalid: true,
@@ -212,7 +215,7 @@ func (e *encoder) text(s []byte) {
 }
 
 func (e *encoder) table(v value, depth int) {
-	if depth > e.t.m.json.encodeDepth {
+	if depth > min(e.t.m.json.encodeDepth, maxJSONDepth) {
 		e.t.fail("Cannot serialise, excessive nesting (%d)", depth)
 	}
 	tab := v.o.tab

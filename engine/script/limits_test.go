@@ -97,6 +97,11 @@ var deep = map[string]string{
 	"return ('x'):rep(3e5):find(('x?'):rep(1e5))":                                                      "pattern too complex",
 	"return loadstring(('('):rep(1e6))()":                                                              "attempt to call a nil value",
 	"return cjson.decode(('['):rep(1e6))":                                                              "Found too many nested data structures",
+	"cjson.decode_max_depth(1e9) return cjson.decode(('['):rep(1e6))":                                  "Found too many nested data structures (5001)",
+	"cjson.encode_max_depth(1e9) local t = {} t[1] = t return cjson.encode(t)":                         "excessive nesting (5001)",
+	"local f, e = loadstring('return 1' .. ('+x'):rep(1e5)) error(e, 0)":                               "chunk has too many syntax levels",
+	"local f, e = loadstring('return x' .. ('.x'):rep(1e5)) error(e, 0)":                               "chunk has too many syntax levels",
+	"local f, e = loadstring('return x' .. ('()'):rep(1e5)) error(e, 0)":                               "chunk has too many syntax levels",
 	"return cmsgpack.unpack(('\\145'):rep(1e6))":                                                       "stack overflow",
 }
 

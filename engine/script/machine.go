@@ -76,8 +76,6 @@ type Machine struct {
 	random  uint64
 	json    jsonSettings
 	call    commandBuffers
-
-	keys, argv value
 }
 
 // libraries are the parts of a machine that the libraries look for.
@@ -145,13 +143,14 @@ func (m *Machine) Run(s *Script, keys, args [][]byte, host Host, out *resp.Write
 			err = m.failure(r)
 		}
 		m.host = nil
+		m.globals.set(m.keysName, boolean(false))
+		m.globals.set(m.argvName, boolean(false))
 		m.main.release()
+		m.heap.reset(0) // at once: an idle machine holds on to nothing
 	}()
 	m.begin(host)
-	m.keys = m.list(keys)
-	m.argv = m.list(args)
-	m.globals.set(m.keysName, m.keys)
-	m.globals.set(m.argvName, m.argv)
+	m.globals.set(m.keysName, m.list(keys))
+	m.globals.set(m.argvName, m.list(args))
 	result := first(m.main.invoke(value{o: &s.main.obj}, nil))
 	(&replier{m: m, out: out}).write(result, 0)
 	return nil

@@ -74,7 +74,7 @@ func (p *parser) primary() *expr {
 		if more == nil {
 			return e
 		}
-		e = more
+		e = p.chain(more)
 	}
 }
 
@@ -221,7 +221,7 @@ func (p *parser) expr(limit int) *expr {
 		}
 		p.next()
 		right := p.expr(bind.right)
-		e = fold(&expr{kind: bind.kind, op: bind.op, swap: bind.swap, a: e, b: right, line: p.prior})
+		e = p.chain(fold(&expr{kind: bind.kind, op: bind.op, swap: bind.swap, a: e, b: right, line: p.prior}))
 	}
 }
 

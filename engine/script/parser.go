@@ -7,6 +7,7 @@ const (
 	maxLevels   = 200
 	maxLocals   = 200
 	maxUpvalues = 60
+	maxChain    = 10000 // operators and suffixes after each other; Lua has no such limit
 )
 
 // scope is a function being parsed.
@@ -39,6 +40,20 @@ func (p *parser) enter() {
 	if p.levels++; p.levels > maxLevels {
 		p.fail("chunk has too many syntax levels")
 	}
+}
+
+// chain makes e one longer than what it is applied to.
+func (p *parser) chain(e *expr) *expr {
+	if e.a != nil {
+		e.depth = e.a.depth + 1
+	}
+	if e.b != nil {
+		e.depth = max(e.depth, e.b.depth+1)
+	}
+	if e.depth > maxChain {
+		p.fail("chunk has too many syntax levels")
+	}
+	return e
 }
 
 func (p *parser) leave() { p.levels-- }

@@ -42,6 +42,7 @@ type expr struct {
 	swap  bool // of comparisons: b op a, or not equal
 	line  int
 	index int
+	depth int // of the chain of operators and suffixes that ends here
 	val   value
 	local *local
 	a, b  *expr

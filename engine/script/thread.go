@@ -29,9 +29,10 @@ type thread struct {
 	status   status
 	body     value // what a coroutine begins with
 	yielding bool
+	dst      int32 // where the instruction that yielded wants its results
+	want     uint16
 	bare     bool // a builtin does what instructions do: messages name no place
 	barred   int  // runs in progress; more than one cannot yield
-	resumed  *thread
 }
 
 // keepSegments is how many segments of its stack a thread keeps between runs.
@@ -58,6 +59,7 @@ func (t *thread) release() {
 	if cap(t.multi) > maxValues || cap(t.args) > maxValues {
 		t.multi, t.args = nil, nil
 	}
+	t.out = [len(t.out)]value{}
 	clear(t.multi[:cap(t.multi)])
 	clear(t.args[:cap(t.args)])
 }
@@ -86,14 +88,14 @@ func (t *thread) start(args []value) []value {
 	switch {
 	case t.frame == nil:
 		t.begin(args)
-	case t.frame.want == many && t.frame.dst < 0: // it yielded by return yield()
+	case t.dst == toReturn:
 		t.yielding = false
 		if t.leave(t.frame, args) != nil {
 			t.run()
 		}
 	default:
 		t.yielding = false
-		t.deliver(t.frame, uint8(t.frame.dst), t.frame.want, args)
+		t.deliver(t.frame, uint8(t.dst), t.want, args)
 		t.run()
 	}
 	t.barred--

@@ -199,7 +199,9 @@ func (t *thread) forIn(f *frame, i *instr) {
 	r := f.regs[i.a:]
 	var results []value
 	if fn := r[0].function(); fn != nil && fn.native != nil {
+		t.barred++
 		results = fn.native(t, r[1:3])
+		t.barred--
 	} else {
 		results = t.invoke(r[0], r[1:3])
 	}

@@ -234,13 +234,6 @@ func (t *thread) invoke(v value, args []value) []value {
 	return results
 }
 
-// barely does what instructions do on behalf of a builtin.
-func (t *thread) barely(fn func()) {
-	t.bare = true
-	fn()
-	t.bare = false
-}
-
 // callback calls fn for a builtin, which shows as a level of its own.
 func (t *thread) callback(v value, args ...value) []value {
 	f := t.push()

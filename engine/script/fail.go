@@ -14,8 +14,14 @@ var (
 	// ErrDuration says that a script ran too long.
 	ErrDuration = errors.New("script ran too long")
 	// ErrKilled says that a script was ended by SCRIPT KILL.
-	ErrKilled = errors.New("Error running script, script killed by user with SCRIPT KILL.")
+	ErrKilled = redisText("Error running script, script killed by user with SCRIPT KILL.")
 )
+
+// redisText is an error in Redis' words.
+type redisText string
+
+// Error returns the words.
+func (e redisText) Error() string { return string(e) }
 
 // stop ends a run from wherever it is.
 type stop struct{ err error }

@@ -142,7 +142,7 @@ func (t *thread) find(args []value, positions bool) []value {
 	s, pattern := t.wantString(args, 0), t.wantString(args, 1)
 	start := from(t.optInt(args, 2, 1), len(s)) - 1
 	start = min(max(start, 0), len(s))
-	if positions && (!arg(args, 3).isFalse() || bytes.IndexAny(pattern, "^$*+?.([%-") < 0) {
+	if positions && (!arg(args, 3).isFalse() || !bytes.ContainsAny(pattern, "^$*+?.([%-")) {
 		t.m.spend((len(s) - start) / bytesPerStep)
 		at := bytes.Index(s[start:], pattern)
 		if at < 0 {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -46,7 +45,7 @@ func Compile(source []byte) (*Script, error) {
 	}
 	p, err := compile("@"+chunkName, chunkName, code)
 	if err != nil {
-		return nil, fmt.Errorf("Error compiling script (new function): %w", err)
+		return nil, redisText("Error compiling script (new function): " + err.Error())
 	}
 	s.main = &function{proto: p}
 	s.main.kind, s.main.fn = kindFunction, s.main
@@ -64,16 +63,16 @@ func (s *Script) shebang(src []byte) ([]byte, error) {
 	}
 	end := bytes.IndexByte(src, '\n')
 	if end < 0 {
-		return nil, errors.New("Invalid script shebang")
+		return nil, redisText("Invalid script shebang")
 	}
 	words := strings.Fields(string(src[:end]))
 	if words[0] != "#!lua" {
-		return nil, fmt.Errorf("Unexpected engine in script shebang: %s", words[0])
+		return nil, redisText("Unexpected engine in script shebang: " + words[0])
 	}
 	for _, word := range words[1:] {
 		list, ok := strings.CutPrefix(word, "flags=")
 		if !ok {
-			return nil, fmt.Errorf("Unknown lua shebang option: %s", word)
+			return nil, redisText("Unknown lua shebang option: " + word)
 		}
 		if err := s.addFlags(list); err != nil {
 			return nil, err
@@ -89,7 +88,7 @@ func (s *Script) addFlags(list string) error {
 			known = known || flag == k
 		}
 		if !known {
-			return fmt.Errorf("Unexpected flag in script shebang: %s", flag)
+			return redisText("Unexpected flag in script shebang: " + flag)
 		}
 		if flag != "" {
 			s.flags = append(s.flags, flag)

@@ -76,7 +76,7 @@ type processKey struct{}
 // overdue is when a process that should have ended is killed, so that a mistake
 // ends the test. It is longer than drainTime: such a process is not "killed" by
 // the second signal that a script sends.
-const overdue = 2 * time.Minute
+const overdue = 10 * time.Minute
 
 // startProcess starts limitstore in dir with the environment env.
 func startProcess(dir string, env []string, flags ...string) (*process, error) {

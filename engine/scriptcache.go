@@ -68,9 +68,12 @@ func (k *scriptCache) forgetOrder(s *cachedScript) {
 	}
 }
 
+// shaLength is that of a SHA-1 in hex.
+const shaLength = 40
+
 // find is the script with a SHA-1 in hex of any case; nil when there is none.
 func (k *scriptCache) find(sha []byte) *cachedScript {
-	var lower [40]byte
+	var lower [shaLength]byte
 	if len(sha) != len(lower) {
 		return nil
 	}

@@ -9,7 +9,7 @@ type writer struct{ resp.Writer }
 // texts of refusals are those of scriptCall in script.c, Redis 7.0.
 func (st *stage) Call(args [][]byte, version int, reply []byte) []byte {
 	st.reply.Reset(version)
-	if st.wide {
+	if st.wide || st.full {
 		st.reply.Error(ScriptStopped.Text())
 		return append(reply, st.reply.Bytes()...)
 	}
@@ -24,6 +24,7 @@ func (st *stage) Call(args [][]byte, version int, reply []byte) []byte {
 		x := &st.inside
 		x.call.Out = &st.reply.Writer
 		x.do(row, args)
+		st.full = st.taken() > st.engine.limits.ScriptBytes
 	}
 	return append(reply, st.reply.Bytes()...)
 }
@@ -76,6 +77,14 @@ func (st *stage) within(row *Command, args [][]byte) bool {
 	all, shards := true, len(st.engine.shards)
 	row.Keys.Each(args, func(key []byte) { all = all && c.holds(route(key, shards)) })
 	return all
+}
+
+// taken is how many bytes it takes to be able to take back what the script did.
+func (st *stage) taken() (n int) {
+	for _, a := range st.begun {
+		n += a.Bytes()
+	}
+	return n
 }
 
 // holds says whether the call may touch shard i.

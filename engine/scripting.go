@@ -32,6 +32,7 @@ type stage struct {
 
 	readOnly bool
 	wide     bool // the script went beyond the shards that the stage holds
+	full     bool // what would take back its changes has outgrown the script's memory
 }
 
 func newScripting(e *Engine, shards int) scripting {
@@ -68,13 +69,7 @@ func (s *scripting) kill() (found bool) {
 // killed says whether the running script was killed, or cannot be of use any
 // more.
 func (st *stage) killed() bool {
-	select {
-	case <-st.running:
-		st.running <- struct{}{}
-		return st.wide
-	default:
-		return true
-	}
+	return len(st.running) == 0 || st.wide || st.full
 }
 
 // open makes the machine when the first script comes.
@@ -101,12 +96,19 @@ func (st *stage) run(c *Call, s *script.Script, keys, args [][]byte) {
 		st.single = append(st.single[:0], c.ks)
 		st.inside.call.held = st.single
 	}
-	st.wide = false
+	st.wide, st.full = false, false
 	st.begin(c)
+	written := c.Out.Len()
 	st.running <- struct{}{}
 	err := st.machine.Run(s, keys, args, st, c.Out)
-	if st.stopped() && err == nil {
-		err = script.ErrKilled
+	switch {
+	case st.stopped():
+		st.wide, err = false, script.ErrKilled
+	case st.full:
+		err = script.ErrBytes
+	}
+	if err != nil || st.wide {
+		c.Out.Truncate(written)
 	}
 	st.finish(c, s, err)
 	st.inside.end()

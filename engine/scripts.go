@@ -104,8 +104,12 @@ func (c *Call) evalSource(readOnly bool) {
 	c.runScript(s, n, readOnly)
 }
 
-// evalSHA is EVALSHA.
+// evalSHA is EVALSHA. Of what cannot be a SHA-1 Redis says so before it counts keys.
 func (c *Call) evalSHA(readOnly bool) {
+	if len(c.Args[1]) != shaLength {
+		c.Fail(NoSuchScript)
+		return
+	}
 	n, ok := c.numKeys()
 	if !ok {
 		return

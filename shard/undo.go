@@ -127,6 +127,7 @@ type Attempt struct {
 	undo    *Undo
 	armed   bool // for this attempt alone
 	mark    int  // of undo
+	bytes   int  // of undo, before
 	effects int  // recorded before
 }
 
@@ -138,12 +139,16 @@ func (ks *Keyspace) Begin(spare *Undo) Attempt {
 		a.undo, a.armed = spare, true
 		ks.undo = spare
 	}
-	a.mark = a.undo.Len()
+	a.mark, a.bytes = a.undo.Len(), a.undo.Bytes()
 	if ks.effects != nil {
 		a.effects = ks.effects.Len()
 	}
 	return a
 }
+
+// Bytes is the memory that the inverses of the attempt take so far, what Flush
+// dropped not counted.
+func (a *Attempt) Bytes() int { return a.undo.Bytes() - a.bytes }
 
 // End keeps the changes of an attempt, or takes them and their effects back.
 func (ks *Keyspace) End(a Attempt, keep bool) {

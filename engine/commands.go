@@ -9,6 +9,6 @@ func Commands() []Command {
 		bucketCommands(), leakyCommands(), fixedCommands(), slidingCommands(), logCommands(), throttleCommands(),
 		stringCommands(), counterCommands(), increxCommands(),
 		hashCommands(), setCollectionCommands(), sortedCommands(), listCommands(), popFirstCommands(),
-		keyCommands(), copyCommands(), expireCommands(), scanCommands(), databaseCommands(), transactionCommands(), scriptCommands(),
+		keyCommands(), copyCommands(), expireCommands(), scanCommands(), databaseCommands(), transactionCommands(), scriptCommands(), functionCommands(),
 	)
 }

@@ -110,6 +110,16 @@ const (
 	ScriptSteps
 	ScriptBytes
 	ScriptTime
+	NoSuchFunction
+	BadNumKeys
+	FunctionWrites
+	LibraryExists
+	FunctionExists
+	NoSuchLibrary
+	FunctionFlushOption
+	UnknownArgument
+	UnknownOptionGiven
+	LibraryNameMissing
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -219,6 +229,16 @@ var Errors = [...]ErrorRow{
 	ScriptSteps:         {"ERR the script took more than %d instructions: it was stopped and has changed nothing", "a script that does not end"},
 	ScriptBytes:         {"ERR the script took more than %d bytes: it was stopped and has changed nothing", "a script that takes too much memory"},
 	ScriptTime:          {"ERR the script took longer than %v: it was stopped and has changed nothing", "a script that is too slow"},
+	NoSuchFunction:      {"ERR Function not found", "FCALL of a function that no library has"},
+	BadNumKeys:          {"ERR Bad number of keys provided", "FCALL with a number of keys that is no number"},
+	FunctionWrites:      {"ERR Can not execute a script with write flag using *_ro command.", "FCALL_RO of a function without the flag no-writes"},
+	LibraryExists:       {"ERR Library '%s' already exists", "FUNCTION LOAD without REPLACE of a library that there is"},
+	FunctionExists:      {"ERR Function %s already exists", "FUNCTION LOAD of a library with a function that another library has"},
+	NoSuchLibrary:       {"ERR Library not found", "FUNCTION DELETE of a library that there is not"},
+	FunctionFlushOption: {"ERR FUNCTION FLUSH only supports SYNC|ASYNC option", "FUNCTION FLUSH with another word"},
+	UnknownArgument:     {"ERR Unknown argument %s", "FUNCTION LIST with another word"},
+	UnknownOptionGiven:  {"ERR Unknown option given: %s", "FUNCTION LOAD with another word than REPLACE"},
+	LibraryNameMissing:  {"ERR library name argument was not given", "FUNCTION LIST LIBRARYNAME with nothing behind it"},
 }
 
 // Text is the error as it is sent, with the words filled in.

@@ -126,6 +126,17 @@ func plausible(a *Arg) []string {
 			all = append(all, hex.EncodeToString(sum[:]))
 		}
 		return append(all, "nothing")
+	case "function_code":
+		return []string{
+			"#!lua name=limits\nredis.register_function('hit', function(k, a) return redis.call('INCRBY', k[1] or 'key:a:string', a[1] or 1) end)\n" +
+				"redis.register_function{function_name='look', callback=function(k) return redis.call('GET', k[1] or 'key:b:string') end, flags={'no-writes'}}",
+			"#!lua name=limits\nredis.register_function('hit', function() return 1 end) redis.register_function{function_name='look', callback=function() end, flags={'no-writes'}}",
+			"#!lua name=limits\n", "return 1",
+		}
+	case "function":
+		return []string{"hit", "look", "look", "nosuch"}
+	case "library-name":
+		return []string{"limits", "limits", "nosuch"}
 	case "index":
 		return []string{"0", "0", "-1", "1", "x"}
 	}

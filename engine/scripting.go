@@ -12,8 +12,9 @@ import (
 // share and only a caller that holds all of them changes, and for each shard a
 // place where one script runs at a time.
 type scripting struct {
-	cache  scriptCache
-	stages []*stage
+	cache     scriptCache
+	functions functions
+	stages    []*stage
 }
 
 // stage is where a script runs: on the shard with its number, or where several
@@ -36,7 +37,7 @@ type stage struct {
 }
 
 func newScripting(e *Engine, shards int) scripting {
-	s := scripting{cache: newScriptCache(), stages: make([]*stage, shards)}
+	s := scripting{cache: newScriptCache(), functions: newFunctions(), stages: make([]*stage, shards)}
 	for i := range s.stages {
 		s.stages[i] = &stage{engine: e, attempts: make([]attempt, shards), running: make(chan struct{}, 1)}
 	}
@@ -86,9 +87,21 @@ func (st *stage) open() {
 	})
 }
 
-// run runs a script for c. A script that is stopped, or went beyond its shards,
-// has changed nothing.
-func (st *stage) run(c *Call, s *script.Script, keys, args [][]byte) {
+// load runs a library, which registers its functions.
+func (st *stage) load(l *script.Library) ([]script.Function, error) {
+	st.wide, st.full = false, false
+	st.running <- struct{}{}
+	functions, err := st.machine.Load(l)
+	if st.stopped() {
+		err = script.ErrKilled
+	}
+	return functions, err
+}
+
+// run runs a script or a function for c: play does it on the machine, name is what
+// errors call it. One that is stopped, or went beyond its shards, has changed
+// nothing.
+func (st *stage) run(c *Call, name string, play func() error) {
 	st.open()
 	st.inside.begin(c)
 	st.inside.call.Session, st.inside.call.scripted = c.caller, true
@@ -100,7 +113,7 @@ func (st *stage) run(c *Call, s *script.Script, keys, args [][]byte) {
 	st.begin(c)
 	written := c.Out.Len()
 	st.running <- struct{}{}
-	err := st.machine.Run(s, keys, args, st, c.Out)
+	err := play()
 	switch {
 	case st.stopped():
 		st.wide, err = false, script.ErrKilled
@@ -110,7 +123,7 @@ func (st *stage) run(c *Call, s *script.Script, keys, args [][]byte) {
 	if err != nil || st.wide {
 		c.Out.Truncate(written)
 	}
-	st.finish(c, s, err)
+	st.finish(c, name, err)
 	st.inside.end()
 }
 
@@ -125,7 +138,7 @@ func (st *stage) stopped() bool {
 }
 
 // finish keeps or takes back what the script did, and replies with its error.
-func (st *stage) finish(c *Call, s *script.Script, err error) {
+func (st *stage) finish(c *Call, name string, err error) {
 	var failed *script.Error
 	done := err == nil || errors.As(err, &failed)
 	st.end(done && !st.wide)
@@ -133,7 +146,7 @@ func (st *stage) finish(c *Call, s *script.Script, err error) {
 	case st.wide:
 		c.wide, c.reached = true, true
 	case failed != nil:
-		c.Out.Error(failed.Reply(s.SHA()))
+		c.Out.Error(failed.Reply(name))
 	case err != nil:
 		c.Out.Error(stoppedText(&st.engine.limits, err))
 	}

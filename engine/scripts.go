@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/limitstore/limitstore/engine/script"
 )
@@ -124,19 +125,26 @@ func (c *Call) evalSHA(readOnly bool) {
 
 // runScript runs a script of the cache with n keys.
 func (c *Call) runScript(s *cachedScript, n int, readOnly bool) {
-	switch {
-	case c.reached && c.holdsAll():
-		s.wide = true
-	case s.wide && !c.holdsAll():
-		c.wide = true
+	if c.mustWiden(&s.wide) {
 		return
 	}
 	st := c.stage()
-	st.readOnly = readOnly
-	for _, flag := range s.Flags() {
-		st.readOnly = st.readOnly || flag == "no-writes"
+	st.readOnly = readOnly || slices.Contains(s.Flags(), "no-writes")
+	st.run(c, s.SHA(), func() error {
+		return st.machine.Run(s.Script, c.Args[3:3+n], c.Args[3+n:], st, c.Out)
+	})
+}
+
+// mustWiden says whether the call is to start again on all shards, for a script that
+// is known to go beyond those of its keys; and remembers it of one that just has.
+func (c *Call) mustWiden(known *bool) bool {
+	switch {
+	case c.reached && c.holdsAll():
+		*known = true
+	case *known && !c.holdsAll():
+		c.wide = true
 	}
-	st.run(c, s.Script, c.Args[3:3+n], c.Args[3+n:])
+	return c.wide
 }
 
 // scriptContainer is SCRIPT.
@@ -199,12 +207,17 @@ func runScriptExists(c *Call) {
 }
 
 func runScriptFlush(c *Call) {
-	if len(c.Args) > 3 || len(c.Args) == 3 && !EqualFold(c.Args[2], "SYNC") && !EqualFold(c.Args[2], "ASYNC") {
+	if !c.flushOption() {
 		c.Fail(ScriptFlushOption)
 		return
 	}
 	c.caller.engine.scripting.cache = newScriptCache()
 	c.Out.OK()
+}
+
+// flushOption says whether the option of SCRIPT FLUSH or FUNCTION FLUSH is one.
+func (c *Call) flushOption() bool {
+	return len(c.Args) == 2 || len(c.Args) == 3 && (EqualFold(c.Args[2], "SYNC") || EqualFold(c.Args[2], "ASYNC"))
 }
 
 func runScriptKill(c *Call) {

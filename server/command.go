@@ -133,7 +133,7 @@ func categories(row *engine.Command) []string {
 	add("@admin", admin)
 	add("@fast", row.Flags&engine.Fast != 0)
 	add("@slow", row.Flags&engine.Fast == 0)
-	add("@dangerous", admin || row.Scope == engine.EveryShard && row.Flags&engine.Write != 0)
+	add("@dangerous", admin || row.Scope == engine.EveryShard && row.Flags&engine.Write != 0 && row.Group != engine.Scripting)
 	add("@connection", own && row.Group == engine.Connection)
 	add("@transaction", row.Group == engine.Transactions)
 	add("@scripting", row.Group == engine.Scripting)

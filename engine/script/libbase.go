@@ -15,8 +15,8 @@ func (m *Machine) open() {
 	m.heap, m.main.heap = setup, setup
 	m.globals = m.library(baseLibrary())
 	m.nextFn, m.iterFn = m.globals.get(constant("next")), m.heap.native(iterate)
-	names := constants(strings.Fields("KEYS ARGV")...)
-	m.keysName, m.argvName = names[0], names[1]
+	names := constants(strings.Fields("KEYS ARGV redis server")...)
+	m.keysName, m.argvName, m.redisName, m.serverName = names[0], names[1], names[2], names[3]
 	m.setGlobal("_G", value{o: &m.globals.obj})
 	m.setGlobal("_VERSION", constant("Lua 5.1"))
 	libs := map[string]func() *table{
@@ -30,7 +30,8 @@ func (m *Machine) open() {
 		lib.readonly = true
 		m.setGlobal(name, value{o: &lib.obj})
 	}
-	m.setGlobal("server", m.globals.get(constant("redis")))
+	m.redisTable, m.loadTable = m.globals.get(m.redisName).table(), m.registerLibrary()
+	m.setRedis(m.redisTable)
 	m.globals.set(m.keysName, boolean(false)) // so that a run only replaces them
 	m.globals.set(m.argvName, boolean(false))
 	meta := m.library(map[string]builtin{"__index": missingGlobal})

@@ -25,6 +25,17 @@ func (m *Machine) redisLibrary() *table {
 	return tab
 }
 
+// registerLibrary is redis while a library registers its functions: it cannot call
+// commands.
+func (m *Machine) registerLibrary() *table {
+	tab := m.redisLibrary()
+	tab.set(constant("call"), value{})
+	tab.set(constant("pcall"), value{})
+	tab.set(constant("register_function"), m.heap.native(registerFunction))
+	tab.readonly = true
+	return tab
+}
+
 // versionNumber is a version as 0x00MMmmpp.
 func versionNumber(version string) (n float64) {
 	for _, part := range strings.Split(version, ".") {

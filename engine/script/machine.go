@@ -76,6 +76,8 @@ type Machine struct {
 	random  uint64
 	json    jsonSettings
 	call    commandBuffers
+
+	registered []Function // by the library that runs
 }
 
 // libraries are the parts of a machine that the libraries look for.
@@ -85,6 +87,11 @@ type libraries struct {
 	iterFn     value
 	keysName   value
 	argvName   value
+	redisName  value
+	serverName value
+
+	redisTable *table // what scripts and functions call redis
+	loadTable  *table // what a library calls so while it registers functions
 }
 
 // NewMachine makes a machine. It takes about 100 KB.
@@ -135,7 +142,17 @@ func (e *Error) Reply(sha string) string {
 // Run runs a script with its keys and arguments, which are copied, and writes its
 // reply to out. The error is an *Error, or tells by errors.Is what limit the
 // script ran into; nothing is written then.
-func (m *Machine) Run(s *Script, keys, args [][]byte, host Host, out *resp.Writer) (err error) {
+func (m *Machine) Run(s *Script, keys, args [][]byte, host Host, out *resp.Writer) error {
+	return m.guarded(host, out, func() {
+		m.globals.set(m.keysName, m.list(keys))
+		m.globals.set(m.argvName, m.list(args))
+		result := first(m.main.invoke(value{o: &s.main.obj}, nil))
+		(&replier{m: m, out: out}).write(result, 0)
+	})
+}
+
+// guarded does body as one run: with the limits of one, and with its error.
+func (m *Machine) guarded(host Host, out *resp.Writer, body func()) (err error) {
 	written := out.Len()
 	defer func() {
 		if r := recover(); r != nil {
@@ -143,16 +160,15 @@ func (m *Machine) Run(s *Script, keys, args [][]byte, host Host, out *resp.Write
 			err = m.failure(r)
 		}
 		m.host = nil
+		clear(m.registered)
+		m.registered = m.registered[:0]
 		m.globals.set(m.keysName, boolean(false))
 		m.globals.set(m.argvName, boolean(false))
 		m.main.release()
 		m.heap.reset(0) // at once: an idle machine holds on to nothing
 	}()
 	m.begin(host)
-	m.globals.set(m.keysName, m.list(keys))
-	m.globals.set(m.argvName, m.list(args))
-	result := first(m.main.invoke(value{o: &s.main.obj}, nil))
-	(&replier{m: m, out: out}).write(result, 0)
+	body()
 	return nil
 }
 

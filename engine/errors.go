@@ -120,6 +120,7 @@ const (
 	UnknownArgument
 	UnknownOptionGiven
 	LibraryNameMissing
+	ScriptFailed
 )
 
 // ErrorRow is one error as the documentation shows it. Format holds fmt verbs
@@ -224,7 +225,7 @@ var Errors = [...]ErrorRow{
 	ScriptArity:         {"ERR Wrong number of args calling Redis command from script", "redis.call with too few or too many words"},
 	ScriptForbidden:     {"ERR This Redis command is not allowed from script", "redis.call of a command that is about the connection, the server or scripts"},
 	ScriptReadOnly:      {"ERR Write commands are not allowed from read-only scripts.", "a command that writes in EVAL_RO or a script with the flag no-writes"},
-	ScriptStopped:       {"ERR the script is being stopped", "redis.call in a script that will start again on all shards; no client sees it"},
+	ScriptStopped:       {"ERR the script is being stopped", "redis.call in a script that will start again on all shards, or has taken too much memory; no client sees it"},
 	ScriptKilled:        {"ERR Error running script, script killed by user with SCRIPT KILL.", "a script that was killed; it has changed nothing"},
 	ScriptSteps:         {"ERR the script took more than %d instructions: it was stopped and has changed nothing", "a script that does not end"},
 	ScriptBytes:         {"ERR the script took more than %d bytes: it was stopped and has changed nothing", "a script that takes too much memory"},
@@ -239,6 +240,7 @@ var Errors = [...]ErrorRow{
 	UnknownArgument:     {"ERR Unknown argument %s", "FUNCTION LIST with another word"},
 	UnknownOptionGiven:  {"ERR Unknown option given: %s", "FUNCTION LOAD with another word than REPLACE"},
 	LibraryNameMissing:  {"ERR library name argument was not given", "FUNCTION LIST LIBRARYNAME with nothing behind it"},
+	ScriptFailed:        {"ERR %v: the script was stopped and has changed nothing", "a fault of limitstore, met while a script ran"},
 }
 
 // Text is the error as it is sent, with the words filled in.

@@ -98,7 +98,7 @@ func LimitRows() []LimitRow {
 		{"scripts that EVAL leaves in the cache", "500", "", "the oldest is dropped: EVALSHA of it answers NOSCRIPT. Those of SCRIPT LOAD stay"},
 		{"bytes of the cache of scripts, a script counting 1 KiB and 8 times its length", "64 MiB", "", "scripts that EVAL left are dropped, the oldest first; then SCRIPT LOAD is refused, and EVAL caches nothing"},
 		{"instructions of one script", "200000000", "", "the script is stopped, with an error, and has changed nothing"},
-		{"memory that one script takes, counting what it let go of", "", "--script-memory", "the script is stopped, with an error, and has changed nothing"},
+		{"memory that one script takes, counting what it let go of and what would take back its changes", "", "--script-memory", "the script is stopped, with an error, and has changed nothing"},
 		{"time that one script takes", "", "--script-time", "the script is stopped, with an error, and has changed nothing; commands for its shards wait until then"},
 		{"pipelines waiting at one shard", "", "--inbox", "further connections wait, and are not read meanwhile"},
 		{"pipelines run under one reading of the clock", "64", "", "the shard reads the clock again and goes on"},

@@ -24,7 +24,11 @@ func (st *stage) Call(args [][]byte, version int, reply []byte) []byte {
 		x := &st.inside
 		x.call.Out = &st.reply.Writer
 		x.do(row, args)
-		st.full = st.taken() > st.engine.limits.ScriptBytes
+		st.full = st.reply.Overflowed() || st.taken() > st.engine.limits.ScriptBytes
+	}
+	if st.reply.Overflowed() {
+		st.reply.Reset(version)
+		st.reply.Error(ScriptStopped.Text())
 	}
 	return append(reply, st.reply.Bytes()...)
 }

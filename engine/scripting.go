@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/limitstore/limitstore/engine/script"
+	"github.com/limitstore/limitstore/resp"
 	"github.com/limitstore/limitstore/shard"
 )
 
@@ -33,7 +34,7 @@ type stage struct {
 
 	readOnly bool
 	wide     bool // the script went beyond the shards that the stage holds
-	full     bool // what would take back its changes has outgrown the script's memory
+	full     bool // a reply, or what would take back its changes, has outgrown the script's memory
 }
 
 func newScripting(e *Engine, shards int) scripting {
@@ -79,6 +80,7 @@ func (st *stage) open() {
 		return
 	}
 	l := &st.engine.limits
+	st.reply.SetLimit(l.ScriptBytes)
 	st.machine = script.NewMachine(script.Options{
 		Limits:  script.Limits{Steps: int64(l.ScriptSteps), Bytes: int64(l.ScriptBytes), Duration: l.ScriptTime},
 		Now:     func() time.Duration { return time.Duration(st.engine.clock.Now()) },
@@ -125,6 +127,7 @@ func (st *stage) run(c *Call, name string, play func() error) {
 	}
 	st.finish(c, name, err)
 	st.inside.end()
+	st.reply.Reset(resp.RESP2) // it may be large
 }
 
 // stopped ends the time in which the script can be killed.
@@ -161,6 +164,9 @@ func stoppedText(l *Limits, err error) string {
 		return ScriptBytes.Text(l.ScriptBytes)
 	case errors.Is(err, script.ErrDuration):
 		return ScriptTime.Text(l.ScriptTime)
+	}
+	if errors.Is(err, script.ErrFailed) {
+		return ScriptFailed.Text(err)
 	}
 	return ScriptKilled.Text()
 }

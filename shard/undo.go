@@ -9,15 +9,18 @@ package shard
 // what it would have seen before.
 type Undo struct {
 	log     Effects
-	starts  []int     // where each inverse begins in log
-	dropped []*tables // by Flush, with all that was in them
+	starts  []int           // where each inverse begins in log
+	dropped []*tables       // by Flush, with all that was in them
+	flushed [Databases]bool // which databases were; what they hold now has come since
+	held    int64           // bytes of dropped tables that have come since
 }
 
 // Len is the number of inverses held. It marks a point for Keyspace.UndoTo.
 func (u *Undo) Len() int { return len(u.starts) }
 
-// Bytes is the memory the inverses take, what Flush dropped not counted.
-func (u *Undo) Bytes() int { return len(u.log.log) + 8*len(u.starts) }
+// Bytes is the memory the inverses take. What Flush dropped counts only if it had
+// come after another Flush: before that, it was there anyhow.
+func (u *Undo) Bytes() int { return len(u.log.log) + 8*len(u.starts) + int(u.held) }
 
 // Reset forgets all inverses: the changes stay.
 func (u *Undo) Reset() { u.truncate(0) }
@@ -30,6 +33,7 @@ func (u *Undo) truncate(n int) {
 	if n == 0 {
 		clear(u.dropped)
 		u.dropped = u.dropped[:0]
+		u.flushed, u.held = [Databases]bool{}, 0
 	}
 }
 
@@ -70,6 +74,10 @@ func (u *Undo) flush(d *Database) {
 	u.log.log = append(u.log.log, opRevert, byte(d.number))
 	u.log.number(uint64(len(u.dropped)))
 	u.dropped = append(u.dropped, d.tables)
+	if u.flushed[d.number] {
+		u.held += d.tables.bytes()
+	}
+	u.flushed[d.number] = true
 }
 
 // Undo takes back every change whose inverse u holds, newest first, and leaves
@@ -146,8 +154,8 @@ func (ks *Keyspace) Begin(spare *Undo) Attempt {
 	return a
 }
 
-// Bytes is the memory that the inverses of the attempt take so far, what Flush
-// dropped not counted.
+// Bytes is the memory that the inverses of the attempt take so far, as Undo.Bytes
+// counts it.
 func (a *Attempt) Bytes() int { return a.undo.Bytes() - a.bytes }
 
 // End keeps the changes of an attempt, or takes them and their effects back.

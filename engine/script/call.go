@@ -21,7 +21,7 @@ type stack struct {
 	high int // what was used of the first segment
 }
 
-func (s *stack) take(n int) []value {
+func (s *stack) take(n int, h *heap) []value {
 	if len(s.segments) == 0 {
 		s.segments = append(s.segments, make([]value, max(n, segment)))
 	}
@@ -32,6 +32,7 @@ func (s *stack) take(n int) []value {
 			s.segments = append(s.segments, nil)
 		}
 		if n > len(s.segments[s.segment]) {
+			h.take(max(n, segment) * valueSize)
 			s.segments[s.segment] = make([]value, max(n, segment))
 		}
 	}
@@ -75,7 +76,7 @@ func (t *thread) enter(f *frame, fn *function, args []value) {
 	if p.vararg && len(args) > p.params {
 		extra = len(args) - p.params
 	}
-	memory := t.stack.take(extra + p.regs + 1)
+	memory := t.stack.take(extra+p.regs+1, t.heap)
 	f.varargs, f.regs = memory[:extra], memory[extra:]
 	if len(args) > p.params {
 		copy(f.varargs, args[p.params:])

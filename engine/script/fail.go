@@ -13,6 +13,8 @@ var (
 	ErrBytes = errors.New("script took too much memory")
 	// ErrDuration says that a script ran too long.
 	ErrDuration = errors.New("script ran too long")
+	// ErrFailed says that the machine itself is at fault.
+	ErrFailed = errors.New("the script engine failed")
 	// ErrKilled says that a script was ended by SCRIPT KILL.
 	ErrKilled = redisText("Error running script, script killed by user with SCRIPT KILL.")
 )

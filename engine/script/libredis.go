@@ -90,7 +90,9 @@ func (t *thread) command(args []value) (v value, failed bool) {
 		return value{o: &t.errorTable(wrong).obj}, true
 	}
 	t.m.spend(callSteps)
+	t.m.hosted = true
 	c.reply = t.m.host.Call(c.args, t.m.version, c.reply[:0])
+	t.m.hosted = false
 	failed = len(c.reply) > 0 && c.reply[0] == '-'
 	r := replyReader{t: t, data: c.reply}
 	v = r.read()

@@ -73,6 +73,7 @@ type Machine struct {
 	steps   int64 // left after those granted
 	started time.Duration
 	nested  int
+	hosted  bool // a command runs
 	random  uint64
 	json    jsonSettings
 	call    commandBuffers
@@ -176,7 +177,7 @@ func (m *Machine) guarded(host Host, out *resp.Writer, body func()) (err error) 
 func (m *Machine) begin(host Host) {
 	m.heap.reset(m.options.Limits.Bytes)
 	m.main.reset()
-	m.host, m.version, m.nested = host, 2, 0
+	m.host, m.version, m.nested, m.hosted = host, 2, 0, false
 	m.random = randomStart
 	m.json = defaultJSON()
 	m.steps = m.options.Limits.Steps
@@ -224,7 +225,8 @@ func (m *Machine) grant() {
 	m.fuel = m.granted
 }
 
-// failure makes an error of what ended a run.
+// failure makes an error of what ended a run. A fault of the host is not the
+// script's: it goes on.
 func (m *Machine) failure(r any) error {
 	switch r := r.(type) {
 	case stop:
@@ -232,7 +234,10 @@ func (m *Machine) failure(r any) error {
 	case *thrown:
 		return m.scriptError(r)
 	}
-	return &Error{Text: fmt.Sprintf("ERR the script engine failed: %v", r)}
+	if m.hosted {
+		panic(r)
+	}
+	return fmt.Errorf("%w: %v", ErrFailed, r)
 }
 
 // scriptError words an error that no pcall caught.

@@ -156,13 +156,12 @@ func (c *conn) memoryDoctor(call *engine.Call) {
 }
 
 // memoryPurge is MEMORY PURGE. Each step asks a shard for one chunk, so that others
-// are served in between.
+// are served in between, unless it is part of a transaction or a script.
 func (c *conn) memoryPurge(call *engine.Call) {
-	e := c.server.engine
-	for i := range e.Shards() {
+	for i := range c.server.engine.Shards() {
 		for more := true; more; {
 			more = false
-			e.On(i, func(_ int, ks *shard.Keyspace, _ *engine.Stats) { more = ks.Compact() })
+			call.On(i, func(_ int, ks *shard.Keyspace, _ *engine.Stats) { more = ks.Compact() })
 		}
 	}
 	debug.FreeOSMemory()

@@ -209,7 +209,7 @@ func TestEveryCommandMayBeInATransaction(t *testing.T) {
 	r := newRig(t, func(s *setup) { s.shards = 4 })
 	c := r.call()
 	c.do("MSET a 1 b 2 c 3 d 4")
-	lines := []string{"INFO everything", "TIME", "DBSIZE", "KEYS *", "SCAN 0", "RANDOMKEY", "CLIENT LIST", "CLIENT INFO", "COMMAND COUNT", "CONFIG GET *", "SELECT 1", "FLUSHDB", "DBSIZE", "SELECT 0", "DBSIZE", "HELLO 3", "FLUSHALL", "RANDOMKEY"}
+	lines := []string{"INFO everything", "TIME", "DBSIZE", "KEYS *", "SCAN 0", "RANDOMKEY", "CLIENT LIST", "CLIENT INFO", "COMMAND COUNT", "CONFIG GET *", "SELECT 1", "FLUSHDB", "DBSIZE", "SELECT 0", "DBSIZE", "HELLO 3", "FLUSHALL", "RANDOMKEY", "MEMORY DOCTOR", "MEMORY PURGE"}
 	c.send("MULTI\r\n" + strings.Join(lines, "\r\n") + "\r\nEXEC\r\n")
 	c.replies(1 + len(lines))
 	replies := parsed(t, c.reply()).([]any)

@@ -1,9 +1,10 @@
 package engine
 
 import (
+	"io"
+
 	"github.com/limitstore/limitstore/resp"
 	"github.com/limitstore/limitstore/shard"
-	"io"
 )
 
 // Config is what an engine is made of.

@@ -8,7 +8,7 @@ import (
 )
 
 // functionLines are all that is right and wrong with libraries and functions, one
-// after another.
+// after another. Redis lists functions in the order of a hash, so lists have one.
 var functionLines = []string{
 	`FUNCTION LOAD "return 1"`,
 	`FUNCTION LOAD "#!lua\nreturn 1"`,
@@ -20,6 +20,8 @@ var functionLines = []string{
 	`FUNCTION LOAD "#!lua name=ab name=cd\nreturn 1"`,
 	`FUNCTION LOAD "#!lua name=ab\nredis.register_function(\"f\", function(k,a) return {k,a} end)"`,
 	`FUNCTION LOAD "#!lua name=ab\nredis.register_function(\"f\", function(k,a) return {k,a} end)"`,
+	`FUNCTION LIST`,
+	`FUNCTION LIST LIBRARYNAME a* WITHCODE`,
 	`FUNCTION LOAD REPLACE "#!lua name=ab\nredis.register_function(\"f\", function(k,a) return {#k,#a, a[1]} end) redis.register_function{function_name=\"g\", callback=function(k,a) return redis.call(\"set\",k[1],1) end, flags={\"no-writes\"}, description=\"d\"}"`,
 	`FUNCTION LOAD "#!lua name=cd\nredis.register_function(\"f\", function(k,a) return {k,a} end)"`,
 	`FCALL f 1 k a b`,
@@ -30,8 +32,6 @@ var functionLines = []string{
 	`FCALL_RO f 0`,
 	`FCALL_RO g 1 k`,
 	`FCALL g 1 k`,
-	`FUNCTION LIST`,
-	`FUNCTION LIST LIBRARYNAME a* WITHCODE`,
 	`FUNCTION DELETE zz`,
 	`FUNCTION LOAD "#!lua name=ef\nredis.register_function(\"f2\", function(k,a) error(\"boom\") end)\nredis.register_function(\"f3\", function(k,a) return KEYS end)\nredis.register_function(\"f4\", function(k,a) return redis.register_function(\"f5\",function() end) end)\nredis.register_function(\"f6\", function(k,a) x=1 end)"`,
 	`FCALL f2 0`,

@@ -2,7 +2,6 @@ package script
 
 import (
 	"errors"
-	"strings"
 	"testing"
 )
 
@@ -23,7 +22,7 @@ func FuzzScript(f *testing.F) {
 			return
 		}
 		_, err = run(t, m, source)
-		if e := (*Error)(nil); errors.As(err, &e) && strings.HasPrefix(e.Text, "ERR the script engine failed") {
+		if errors.Is(err, ErrFailed) {
 			t.Fatalf("%s: %v", s.Source(), err)
 		}
 	})

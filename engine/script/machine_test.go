@@ -3,7 +3,6 @@ package script
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/limitstore/limitstore/resp"
@@ -163,7 +162,7 @@ func TestAPanicIsAnError(t *testing.T) {
 	}
 	var w resp.Writer
 	err = NewMachine(Options{}).Run(s, nil, nil, broken{}, &w)
-	if e := (*Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(e.Text, "ERR the script engine failed") || w.Len() != 0 {
+	if !errors.Is(err, ErrFailed) || w.Len() != 0 {
 		t.Errorf("%v, %q", err, w.Bytes())
 	}
 }

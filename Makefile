@@ -14,8 +14,9 @@ OLD         ?= HEAD~1
 BENCH       ?= .
 PACKAGES    ?= ./...
 COUNT       ?= 10
+SUITES      ?=
 
-.PHONY: help build run test race fuzz bench bench-compare docs lint ci clean redis
+.PHONY: help build run test race fuzz bench bench-compare compat docs lint ci clean redis
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +57,10 @@ bench-compare: ## compare the Go benchmarks of OLD (HEAD~1) with the working tre
 	  done; \
 	done; \
 	cd bench/results && go run $(BENCHSTAT) "$$old.txt" new.txt
+
+compat: build redis ## run limiter libraries' own tests on redis-server and limitstore: SUITES="throttled redis_rate"
+	@go run ./compat/run $(SUITES)
+	@$(MAKE) --no-print-directory docs
 
 docs: build ## write the generated pages of docs/
 	@bin/limitstore docs docs

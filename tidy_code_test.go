@@ -11,10 +11,10 @@ import (
 // timekeepers may look at a clock: the clock package for the shards, and the
 // edges for deadlines of sockets and for the time a process has been up. What
 // measures has a watch of its own.
-var timekeepers = []string{"clock", "server", "cmd/limitstore", "bench/load", "bench/compare"}
+var timekeepers = []string{"clock", "server", "cmd/limitstore", "bench/load", "bench/compare", "compat/run"}
 
 // mains may end the process and write to its streams.
-var mains = []string{"cmd/limitstore/main.go", "bench/main.go"}
+var mains = []string{"cmd/limitstore/main.go", "bench/main.go", "compat/run/main.go"}
 
 // readings are the calls that read a clock.
 var readings = []string{"time.Now", "time.Since", "time.Until"}
@@ -96,6 +96,11 @@ func checkFloats(t *tree) (wrong []string) {
 	return wrong
 }
 
+// isEmbedded says whether the variable is a table in a file beside the code.
+func isEmbedded(decl *ast.GenDecl) bool {
+	return decl.Doc != nil && slices.ContainsFunc(decl.Doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+}
+
 // checkVariables lets a package variable be a table or an error: it is made where
 // it is declared, from a literal, by one of makers or by a function of its own
 // package, and no function of the package assigns to it or to a part of it.
@@ -104,7 +109,7 @@ func checkVariables(t *tree) (wrong []string) {
 	t.code(func(f *file) {
 		for _, decl := range f.ast.Decls {
 			gen, ok := decl.(*ast.GenDecl)
-			if !ok || gen.Tok != token.VAR {
+			if !ok || gen.Tok != token.VAR || isEmbedded(gen) {
 				continue
 			}
 			for _, spec := range gen.Specs {

@@ -21,7 +21,9 @@ var arrows = map[string][]string{
 	"bench/load":     {"resp", "github.com/HdrHistogram/hdrhistogram-go", "github.com/peterbourgon/ff/v3", "golang.org/x/sys"},
 	"bench/compare":  {"bench/load", "github.com/cespare/xxhash/v2", "gonum.org/v1/plot"},
 	"bench":          {"bench/compare"},
-	"cmd/limitstore": {"bench/compare", "clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
+	"compat":         {},
+	"compat/run":     {"compat"},
+	"cmd/limitstore": {"bench/compare", "compat", "clock", "engine", "resp", "server", "shard", "github.com/peterbourgon/ff/v3", "github.com/prometheus/client_golang"},
 }
 
 func importLaws() []law {

@@ -35,8 +35,13 @@ func pages() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	compatibility, err := compatibilityPage(table)
+	if err != nil {
+		return nil, err
+	}
 	return map[string]string{
 		"bench.md":         benchPage(),
+		"compatibility.md": compatibility,
 		"commands.md":      commandsPage(table),
 		"configuration.md": configurationPage(),
 		"errors.md":        errorsPage(),

@@ -105,6 +105,7 @@ const (
 	ScriptArity
 	ScriptForbidden
 	ScriptReadOnly
+	ScriptWrites
 	ScriptStopped
 	ScriptKilled
 	ScriptSteps
@@ -112,7 +113,6 @@ const (
 	ScriptTime
 	NoSuchFunction
 	BadNumKeys
-	FunctionWrites
 	LibraryExists
 	FunctionExists
 	NoSuchLibrary
@@ -225,6 +225,7 @@ var Errors = [...]ErrorRow{
 	ScriptArity:         {"ERR Wrong number of args calling Redis command from script", "redis.call with too few or too many words"},
 	ScriptForbidden:     {"ERR This Redis command is not allowed from script", "redis.call of a command that is about the connection, the server or scripts"},
 	ScriptReadOnly:      {"ERR Write commands are not allowed from read-only scripts.", "a command that writes in EVAL_RO or a script with the flag no-writes"},
+	ScriptWrites:        {"ERR Can not execute a script with write flag using *_ro command.", "EVAL_RO of a script that begins with #!lua and has not the flag no-writes"},
 	ScriptStopped:       {"ERR the script is being stopped", "redis.call in a script that will start again on all shards, or has taken too much memory; no client sees it"},
 	ScriptKilled:        {"ERR Error running script, script killed by user with SCRIPT KILL.", "a script that was killed; it has changed nothing"},
 	ScriptSteps:         {"ERR the script took more than %d instructions: it was stopped and has changed nothing", "a script that does not end"},
@@ -232,7 +233,6 @@ var Errors = [...]ErrorRow{
 	ScriptTime:          {"ERR the script took longer than %v: it was stopped and has changed nothing", "a script that is too slow"},
 	NoSuchFunction:      {"ERR Function not found", "FCALL of a function that no library has"},
 	BadNumKeys:          {"ERR Bad number of keys provided", "FCALL with a number of keys that is no number"},
-	FunctionWrites:      {"ERR Can not execute a script with write flag using *_ro command.", "FCALL_RO of a function without the flag no-writes"},
 	LibraryExists:       {"ERR Library '%s' already exists", "FUNCTION LOAD without REPLACE of a library that there is"},
 	FunctionExists:      {"ERR Function %s already exists", "FUNCTION LOAD of a library with a function that another library has"},
 	NoSuchLibrary:       {"ERR Library not found", "FUNCTION DELETE of a library that there is not"},

@@ -107,7 +107,7 @@ func (c *Call) callFunction(readOnly bool) {
 	}
 	f := l.function(string(c.Args[1]))
 	if readOnly && !f.Has("no-writes") {
-		c.Fail(FunctionWrites)
+		c.Fail(ScriptWrites)
 		return
 	}
 	if c.mustWiden(&l.wide) {

@@ -128,8 +128,13 @@ func (c *Call) runScript(s *cachedScript, n int, readOnly bool) {
 	if c.mustWiden(&s.wide) {
 		return
 	}
+	noWrites := slices.Contains(s.Flags(), "no-writes")
+	if readOnly && s.HasFlags() && !noWrites {
+		c.Fail(ScriptWrites)
+		return
+	}
 	st := c.stage()
-	st.readOnly = readOnly || slices.Contains(s.Flags(), "no-writes")
+	st.readOnly = readOnly || noWrites
 	st.run(c, s.SHA(), func() error {
 		return st.machine.Run(s.Script, c.Args[3:3+n], c.Args[3+n:], st, c.Out)
 	})

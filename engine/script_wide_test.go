@@ -44,21 +44,45 @@ func TestScriptsThatGoBeyondRunOnce(t *testing.T) {
 		"many":         "redis.call('INCR', KEYS[1]) redis.call('MSET', 'FAR', 1, 'other1', 2, 'other2', 2) return 1",
 		"all keys":     "redis.call('KEYS', '*') redis.call('INCR', KEYS[1]) redis.call('INCR', 'FAR') return 1",
 	} {
-		d, lines := loggedDesk(t, 4)
-		source := "redis.log(3, 'start') redis.call('RPUSH', KEYS[1] .. 'NEARLIST', 1) redis.call('LPOP', KEYS[1] .. 'NEARLIST') " + strings.ReplaceAll(body, "FAR", far)
-		source = strings.ReplaceAll(source, "KEYS[1] .. 'NEARLIST'", "'{"+near+"}list'")
-		d.do("SCRIPT", "LOAD", source)
-		for i, want := range []int{2, 3, 4} {
-			d.queue("EVALSHA", shaOf(source), "1", near)
-			d.queue("GET", near)
-			d.queue("GET", far)
-			raw := d.flush()
-			replies := split(raw)
-			if len(replies) != 3 || replies[1] != fmt.Sprintf("$1\r\n%d\r\n", i+1) || name != "many" && replies[2] != replies[1] {
-				t.Errorf("%s, time %d: %q", name, i+1, raw)
-			}
-			if len(*lines) != want {
-				t.Errorf("%s, time %d: started %d times in all, want %d", name, i+1, len(*lines), want)
+		for _, declared := range [][]string{{"1", near}, {"2", near, keys[1]}} {
+			tryBeyond(t, name, body, near, far, declared)
+		}
+	}
+}
+
+// tryBeyond runs a script that has more keys declared or fewer three times.
+func tryBeyond(t *testing.T, name, body, near, far string, declared []string) {
+	d, lines := loggedDesk(t, 4)
+	source := "redis.log(3, 'start') redis.call('RPUSH', KEYS[1] .. 'NEARLIST', 1) redis.call('LPOP', KEYS[1] .. 'NEARLIST') " + strings.ReplaceAll(body, "FAR", far)
+	source = strings.ReplaceAll(source, "KEYS[1] .. 'NEARLIST'", "'{"+near+"}list'")
+	d.do("SCRIPT", "LOAD", source)
+	for i, want := range []int{2, 3, 4} {
+		d.queue(append([]string{"EVALSHA", shaOf(source)}, declared...)...)
+		d.queue("GET", near)
+		d.queue("GET", far)
+		raw := d.flush()
+		replies := split(raw)
+		if len(replies) != 3 || replies[1] != fmt.Sprintf("$1\r\n%d\r\n", i+1) || name != "many" && replies[2] != replies[1] {
+			t.Errorf("%s, time %d: %q", name, i+1, raw)
+		}
+		if len(*lines) != want {
+			t.Errorf("%s, time %d: started %d times in all, want %d", name, i+1, len(*lines), want)
+		}
+	}
+}
+
+// A script that is killed when it has nothing more to do is killed all the same: one
+// answer, and no change.
+func TestKilledAtTheEnd(t *testing.T) {
+	for _, shards := range []int{1, 4} {
+		d, _ := loggedDesk(t, shards)
+		log := d.engine.log
+		d.engine.log = func(level int, line string) { log(level, line); d.engine.scripting.kill() }
+		for range 2 {
+			d.queue("EVAL", "redis.call('SET', KEYS[1], 1) redis.log(3, 'done') return 'done'", "1", "k")
+			d.queue("EXISTS", "k")
+			if got := string(d.flush()); got != "-"+ScriptKilled.Text()+"\r\n:0\r\n" {
+				t.Errorf("%d shards: %q", shards, got)
 			}
 		}
 	}

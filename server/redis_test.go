@@ -18,7 +18,7 @@ var newerThanRedis = []string{"client|setinfo", "client|no-touch", "increx", "cl
 // flagsWithoutUse are Redis' flags for things that are not here, so that no row
 // can have them: each with why.
 var flagsWithoutUse = map[string]string{
-	"allow_busy": "nothing makes the server busy: there are no scripts",
+	"allow_busy": "nothing makes the server busy: a script that takes too long is stopped",
 }
 
 // otherwiseFast are commands that are fast here and not in Redis, or the other

@@ -102,6 +102,6 @@ func LimitRows() []LimitRow {
 		{"time that one script takes", "", "--script-time", "the script is stopped, with an error, and has changed nothing; commands for its shards wait until then"},
 		{"pipelines waiting at one shard", "", "--inbox", "further connections wait, and are not read meanwhile"},
 		{"pipelines run under one reading of the clock", "64", "", "the shard reads the clock again and goes on"},
-		{"expired keys freed between two rounds of pipelines", "256", "", "the rest is freed after the next round; what has expired is absent either way. When memory is full as many are freed before each command that may make it grow"},
+		{"expired keys freed between two rounds of pipelines", "32; 256 in a round without one", "", "the rest is freed after the next round, or after 250 µs; what has expired is absent either way. When memory is full as many are freed before each command that may make it grow"},
 	}
 }

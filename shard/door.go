@@ -136,7 +136,8 @@ func (p *pass) leave(shards []*Shard, ids []int) {
 	for _, id := range ids {
 		p.held[id] = nil
 		if p.stands[id].idle {
-			shards[id].inbox.release(shards[id].tidy())
+			shards[id].tidy(false)
+			shards[id].inbox.release()
 		} else {
 			p.stands[id].leave <- struct{}{}
 		}

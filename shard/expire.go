@@ -8,7 +8,10 @@ package shard
 // them. done is their number; more says that some are left. The shard calls it
 // after every drain. It writes no effects; while Undo is armed it writes
 // inverses.
-func (ks *Keyspace) Collect() (done int, more bool) {
+func (ks *Keyspace) Collect() (done int, more bool) { return ks.collect(ks.expirations) }
+
+// collect frees at most so many.
+func (ks *Keyspace) collect(most int) (done int, more bool) {
 	if ks.keep {
 		return 0, false
 	}
@@ -22,7 +25,7 @@ func (ks *Keyspace) Collect() (done int, more bool) {
 		if at >= len(ks.made) {
 			at -= len(ks.made)
 		}
-		n, rest := ks.made[at].pull(ks.expirations - done)
+		n, rest := ks.made[at].pull(most - done)
 		done += n
 		more = more || rest
 	}

@@ -87,11 +87,10 @@ func (b *inbox) hold() bool {
 }
 
 // release gives the receiver's place back, and wakes it if there is something to
-// do by now; more says that there is garbage.
-func (b *inbox) release(more bool) {
+// do by now.
+func (b *inbox) release() {
 	b.mu.Lock()
 	b.held = false
-	b.alarm = b.alarm || more
 	if b.n > 0 || b.alarm || b.closed {
 		b.rouse()
 	}
@@ -107,16 +106,16 @@ func (b *inbox) rouse() {
 	}
 }
 
-// take moves what is there, as far as it fits, to into. If it finds nothing and
-// sleep is wanted, it marks the receiver asleep: the next sender rings the bell. alarm
+// take moves what is there, as far as it fits, to into. If it finds nothing it
+// marks the receiver asleep: the next sender rings the bell. alarm
 // says that a timer went off since the last take; open is false when the inbox is
 // closed and empty.
-func (b *inbox) take(into []parcel, sleep bool) (n int, alarm, open bool) {
+func (b *inbox) take(into []parcel) (n int, alarm, open bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	alarm, b.alarm = b.alarm, false
 	if b.n == 0 {
-		b.asleep = sleep && !alarm
+		b.asleep = !alarm
 		return 0, alarm, !b.closed
 	}
 	if b.n == len(b.ring) {

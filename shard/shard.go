@@ -115,7 +115,8 @@ func (s *Shard) Serve(w Work, t *Ticket) bool {
 	}
 	s.keyspace.Tick()
 	finish(func() { w.Run(s.keyspace) })
-	s.inbox.release(s.tidy())
+	s.tidy(false)
+	s.inbox.release()
 	t.done()
 	return true
 }
@@ -151,16 +152,15 @@ func (s *Shard) run() {
 	defer close(s.stopped)
 	defer s.timer.Stop()
 	var drain [maxDrain]parcel
-	more := false // expired records are left from the last round
 	for {
-		n, alarm, open := s.inbox.take(drain[:], !more)
+		n, alarm, open := s.inbox.take(drain[:])
 		if !open {
 			return
 		}
 		if alarm {
 			s.armed = 0
 		}
-		if n == 0 && !more && !alarm {
+		if n == 0 && !alarm {
 			<-s.inbox.bell
 			continue
 		}
@@ -172,24 +172,43 @@ func (s *Shard) run() {
 			drain[i].ticket.done()
 			drain[i] = parcel{}
 		}
-		more = s.tidy()
+		s.tidy(n == 0)
 	}
 }
 
-// tidy collects garbage between two rounds of work. more says that some is
-// left; otherwise the timer is set for when the wheels may have something. A timer that
-// goes off too early costs one look; setting it costs more than that, so it is only
-// ever moved to an earlier time.
-func (s *Shard) tidy() (more bool) {
-	if _, more = s.keyspace.Collect(); more {
-		return true
+// While there is work, as many expirations as a part of the most come between two
+// rounds of it; when there is none, the most, and then the shard stands for a
+// moment. A goroutine that went on without a pause would keep a processor from
+// those who read what clients send: the runtime looks for that when it has nothing
+// else to do.
+const (
+	busyPart = 8
+	rest     = 250 * time.Microsecond
+	atOnce   = 1 // for armed: the timer is set for garbage that is left
+)
+
+// tidy collects garbage, as much as there may be between two rounds of work, or as
+// an idle shard may at once. When some is left the timer is set for a moment later,
+// otherwise for when the wheels may have something. A timer that goes off too early
+// costs one look; setting it costs more than that, so it is only ever moved to an
+// earlier time.
+func (s *Shard) tidy(idle bool) {
+	most := s.keyspace.expirations
+	if !idle {
+		most = max(1, most/busyPart)
+	}
+	if _, more := s.keyspace.collect(most); more {
+		if s.armed != atOnce {
+			s.timer.Reset(rest)
+			s.armed = atOnce
+		}
+		return
 	}
 	when, ok := s.keyspace.nextExpiry()
 	if ok && (s.armed == 0 || when < s.armed) {
 		s.timer.Reset(nap(s.keyspace.millis, when))
-		s.armed = max(when, 1)
+		s.armed = max(when, atOnce+1)
 	}
-	return false
 }
 
 // nap is the time from one Unix ms to another, within what a timer is set to.
